@@ -81,10 +81,11 @@ test: $(STAMPS)/index.done ## set everything up and run the tests on all cores (
 mutants: $(STAMPS)/index.done ## put small faults into the library and list which the tests notice (hours)
 	@$(PY) tests/mutants.py --jobs $(call quoted,$(or $(value JOBS),2))
 
-lint: $(READY) ## check style and layers with ruff (lint and format) and import-linter
+lint: $(READY) ## check style, layers and budgets of lines (ruff, import-linter, docs/design.md)
 	@$(BIN)/ruff check lib tests notebooks templates start.py
 	@$(BIN)/ruff format --check lib tests notebooks templates start.py
 	@$(BIN)/lint-imports
+	@$(PY) tests/budgets.py
 
 verify: $(SETTINGS) $(DATA) ## rebuild a profile and compare it with the committed outputs
 	@$(PY) -m bedside verify --profile $(PROFILE)

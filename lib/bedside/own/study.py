@@ -20,7 +20,7 @@ from bedside.read.questions import FROM, TALK, read
 from bedside.read.questions import answers as made_elsewhere
 from bedside.run import Run
 
-from .judging import FIELDS, MAJORITY, judged, summed
+from .judging import FIELDS, judged, summed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -241,7 +241,7 @@ async def verdicts(own: Own, answered: pd.DataFrame) -> pd.DataFrame:
     found = summed(found) if own.criteria else found
     made = answered.assign(each=each)
     made = joined(made, found.rename(columns={"item": "each"}), "each", "one_to_many")
-    order = {judge: n for n, judge in enumerate([*own.judges, MAJORITY])}
+    order = {judge: n for n, judge in enumerate(own.judges)}
     made = made.sort_values("judge", key=lambda of: of.map(order), kind="stable")
     return made.drop(columns="each").reset_index(drop=True)
 
