@@ -9,10 +9,10 @@ import pytest
 
 from bedside.judging import baselines, judges
 from bedside.keep import registry, store
-from bedside.keep.replies import Reply, as_reply
+from bedside.keep.replies import as_reply
 from bedside.papers.cancer_myth import collecting, data
 from bedside.papers.cancer_myth.baselines import Alike, Categoriser
-from bedside.papers.cancer_myth.generation import generate, generate_all, generated, tried
+from bedside.papers.cancer_myth.generation import generate, generate_all, tried
 from bedside.papers.cancer_myth.study import Known
 from bedside.papers.cancer_myth.tables import generation as tables
 from bedside.read import sources
@@ -166,25 +166,6 @@ def test_a_failed_call_ends_the_loop_and_the_next_run_goes_on(run, endpoint):
     pd.testing.assert_frame_equal(rounds, undisturbed[1])
 
 
-ONE = '{"question": "q", "correction": "c"}'
-
-
-@pytest.mark.parametrize(
-    "listed, statuses",
-    [
-        (f"[{ONE}]", ["new", "missing"]),
-        ('[{"question": "q", "correction": " "}]', ["missing", "missing"]),
-        ('[{"question": "old", "correction": "c"}]', ["copied", "missing"]),
-        ('"none"', ["unparsed", "unparsed"]),
-        ('[{"question": 3, "correction": "c"}]', ["unparsed", "unparsed"]),
-        (f"[{ONE}, {ONE}, {ONE}]", ["new", "copied"]),  # more than asked for
-    ],
-)
-def test_what_a_reply_lists(listed, statuses):
-    reply = Reply("m", "x", "k", text=f'{{"questions": {listed}}}', finish="stop")
-    assert [s for s, *_ in generated(reply, 2, {"old"})] == statuses
-
-
 def test_silence_of_any_kind_is_counted_and_the_loop_goes_on(run, endpoint):
     """A generator that says nothing to a myth; then no answer to its questions."""
     endpoint.script = scripted({f"belief {k}": SILENT[w] for k, w in enumerate(SILENT, 1)})
@@ -211,31 +192,6 @@ def test_silence_of_any_kind_is_counted_and_the_loop_goes_on(run, endpoint):
     before = len(endpoint.bodies)
     pd.testing.assert_frame_equal(loop(run, MYTHS.head(2))[0], questions)
     assert len(endpoint.bodies) == before  # silence is recorded as well: nothing is asked again
-
-
-def test_a_loop_without_a_question_has_none_to_answer(run, endpoint):
-    endpoint.script = lambda n, body: (400, {}, b"{}")
-    questions, _ = loop(run)
-    assert questions.empty and tried(questions).empty
-
-
-def test_answers_cut_at_the_limit_are_told_of(run, endpoint):
-    """Four answers: two hard, of which one is cut, one easy, one partly corrected and cut."""
-    cut = dict.fromkeys(["b #-1", "d #0"], completion("It is", finish="length"))
-    plan = {"belief 1": ["a #-1", "b #-1", "c #1"], "belief 2": ["d #0", "a #-1", ""]}
-    endpoint.script = scripted(plan, cut)
-    questions, _ = loop(run, MYTHS.head(2))
-    assert questions.loc[questions["truncated"], "question"].tolist() == [*cut]
-    told = tables.cut(questions)
-    assert "2 of 4" in told and "50.0" in told
-
-
-def test_a_models_entry_limits_questions_and_answers(run, endpoint):
-    endpoint.script = scripted({"belief 1": ["a", "b", "c"]})
-    limits = {"questions": 30, "answer to its own question": 5}
-    registry.entries()["served"]["most_tokens_for"] = limits
-    loop(run, MYTHS.head(1))
-    assert [body["max_tokens"] for body in endpoint.bodies] == [30, 5, 5, 5]
 
 
 def test_judges_without_a_model_learn_from_other_texts():
@@ -282,14 +238,6 @@ def test_what_is_listed():
     assert found["status"].tolist() == "new new copied missing unparsed unparsed".split()
     assert found["cancer"].tolist() == ["Bone"] * 2 + ["Skin"] * 2 + ["Lip"] * 2
     assert found["item"].is_unique
-
-
-def test_types_are_drawn_and_limited():
-    run = listing()
-    myths = data.myths(run)
-    some = collecting.types(run, myths, 4)
-    assert len(some) == 4 and {*some} <= {*myths["cancer"]}
-    assert len(collecting.types(run, myths, 0)) == myths["cancer"].nunique()
 
 
 def test_which_pairs_are_compared():

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from bedside import BedsideError
-from bedside.papers.medhalu import building, data, detection, labels, study, tables
+from bedside.papers.medhalu import building, data, detection, labels, study
 from bedside.read import formats, sources
 
 
@@ -31,23 +31,6 @@ def put(tmp_path, monkeypatch):
 
     yield write
     sources.forget()
-
-
-def test_the_sample_is_what_it_says():
-    frame = sources.load("medhalu_answers_sample")
-    assert frame["type"].value_counts().to_dict() == {t: 8 for t in data.TYPES}
-    assert frame.groupby(["dataset", "type"]).size().groupby("dataset").nunique().eq(1).all()
-    for r in frame.itertuples():
-        assert all(s in r.answer for s in r.spans) and bool(r.spans) == (r.type != "none")
-        assert all(
-            source["organisation"] and source["title"] for source in (r.source, r.reason_source)
-        )
-        assert len(r.reason.split()) >= 10
-    length, reason = (data.words(frame[c]) for c in ("answer", "reason"))
-    right = frame["type"] == "none"
-    assert abs(length[right].mean() - length[~right].mean()) < 5
-    assert abs(reason[right].mean() - reason[~right].mean()) < 5
-    assert length[right].quantile(0.1) < length[~right].median() < length[right].quantile(0.9)
 
 
 def test_the_released_benchmark_is_read_from_a_copy(put, run):
@@ -264,28 +247,3 @@ def test_a_bad_label_is_an_error_that_names_file_item_and_way_out(run, put_label
         labels.annotations(run, items)
     assert "annotations.csv" in str(caught.value)
     assert item in str(caught.value) or "mh-99" in str(caught.value)
-
-
-def test_a_label_file_without_its_columns_is_an_error(run, put_labels):
-    put_labels("item,rater\nmh-01,x\n")
-    with pytest.raises(sources.SourceError, match="no column 'group'"):
-        labels.annotations(run, data.bundled(run))
-
-
-def test_table_3_counts_the_runs_own_experts(put, run):
-    before = tables.benchmark.experts_table(run)
-    assert set(before["source"]) == {"published"}
-    counts = "expert,Gender,Male,2\nexpert,Gender,prefer not to say,4\n"
-    counts += "layperson,Gender,Male,9\n"
-    counts += "expert,attention checks,passed,5\nexpert,attention checks,failed,1\n"
-    put("medhalu_raters", f"group,question,answer,raters\n{counts}")
-    own = tables.benchmark.experts_table(run).query("source == 'run'")
-    assert own[["row", "value"]].values.tolist() == [
-        ["Gender: Male", 2],
-        ["Gender: prefer not to say", 4],
-    ]
-    assert own["column"].unique().tolist() == before["column"].unique().tolist()
-    items = asyncio.run(study.benchmark(run, "built", 16, "smollm2-135m", 512))
-    found = tables.benchmark.raters_table(run, labels.annotations(run, items), items)
-    made = found.iloc[-1]
-    assert (made["row"], made["value"], made["n"]) == ("expert", 1, 6)

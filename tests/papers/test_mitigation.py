@@ -1,13 +1,11 @@
 """The second version's mitigations over scripted models: items, methods, agents, exams."""
 
 import asyncio
-import hashlib
 import json
 
 import pandas as pd
 import pytest
 
-from bedside import BedsideError
 from bedside.papers.cancer_myth import data, study
 from bedside.papers.cancer_myth.baselines import Echo
 from bedside.papers.cancer_myth.v2 import methods, scores, tables
@@ -36,17 +34,6 @@ def test_no_reported_item_is_trained_on(run):
     assert [len(part) for part in split(items.head(5), 8, 0, run)] == [2, 3]  # half at most
 
 
-def test_exam_items_of_the_sample(run):
-    med, pub = (exam_items(run, name) for name in ("MedQA", "PubMedQA"))
-    assert len(med) == len(pub) == 20 and len(exam_items(run, "MedQA", 5)) == 5
-    assert med["gold"].value_counts().to_dict() == dict.fromkeys("ABCD", 5)
-    assert set(pub["gold"]) == {"yes", "no", "maybe"}
-    for items in (med, pub):
-        assert all(g in o for g, o in zip(items["gold"], items["options"]))
-    for question, options in zip(med["question"], med["options"]):
-        assert all(f"{k}) {text}" in question for k, text in options.items())
-
-
 @pytest.fixture
 def medqa(run, tmp_path, monkeypatch):
     """A function that writes a MedQA file, with these right options, where a user would put it."""
@@ -71,12 +58,6 @@ def test_medqa_is_read_where_the_user_has_it(run, medqa):
     items = exam_items(run, "MedQA")
     assert items["item"].tolist() == ["medqa-0", "medqa-1"] and items["gold"].tolist() == ["B", "A"]
     assert "B) that" in items["question"][0]
-
-
-def test_an_exam_answer_outside_its_options_is_an_error(run, medqa):
-    medqa("B", "E")
-    with pytest.raises(BedsideError, match="medqa-1"):
-        exam_items(run, "MedQA")
 
 
 # ---- methods
@@ -155,17 +136,6 @@ def test_agents_by_complexity(run, endpoint):
     assert len(views) == 3  # nobody sees another's first view
 
 
-def test_the_monitor_sees_the_discussion_and_is_heard(run, endpoint):
-    endpoint.script = agents({"?": "intermediate"}, "It takes for granted that all lose hair.")
-    plain = asked_of(run)
-    before = len(endpoint.bodies)
-    watched = asked_of(run, monitor=True)
-    assert len(endpoint.bodies) - before == 2 * 3  # what both have in common is recorded
-    assert watched["calls"].tolist() == [9, 9, 9] and plain["calls"].tolist() == [8, 8, 8]
-    assert prompts(endpoint, "You watch")[0].count("note by") == 6
-    assert "all lose hair" in endpoint.bodies[-1]["messages"][-1]["content"]
-
-
 STEPS = {"complexity": "You decide", "monitor": "You watch", "answers": "You are a clinician"}
 
 
@@ -185,13 +155,6 @@ def test_an_agent_without_an_answer_loses_its_item_and_is_named(run, endpoint, s
         assert made.loc[w, "reply_status"] == f"{step}, {w}"
     failed = made.loc["400", "reply_status"]
     assert failed.startswith(f"{step}, ") and "400" in failed
-
-
-def test_a_silent_member_of_the_panel_leaves_no_empty_note(run, endpoint):
-    silent = [("You are a nurse", "", SILENT["blank"])]
-    endpoint.script = agents({"?": "intermediate"}, silent=silent)
-    answers = asked_of(run)
-    assert (answers["answer"] == "").all() and answers["reply_status"].str.contains("nurse").all()
 
 
 def recruiting(agree_after):
@@ -242,13 +205,6 @@ def test_recruited_teams_work_one_after_the_other(run, endpoint):
     assert answer.index("the lead of first") < answer.index("the lead of last")
 
 
-def test_a_recruiter_without_words_loses_the_item(run, endpoint):
-    endpoint.script = recruiting(1)
-    asked = pd.DataFrame({"item": ["q"], "question": ["nobody?"]})
-    (made,) = asyncio.run(multi_agent(run, "served", asked, 9, 5, rounds=5)).itertuples()
-    assert (made.reply_status, made.answer, made.calls) == ("recruits unparsed", "", 2)
-
-
 def test_mdagents_as_a_system_of_its_own(run, endpoint):
     endpoint.script = recruiting(1)
     run.models = ["served"]
@@ -288,40 +244,6 @@ def test_the_two_grade_judge_without_a_model():
             }
         )
     ) == [1, -1]
-
-
-@pytest.mark.parametrize(
-    "text, status, value",
-    [
-        ('{"score": -1}', "graded", -1),
-        ('{"score": 1}', "graded", 1),
-        ('{"score": 0}', "unparsed", None),
-        ("1", "unparsed", None),
-        ("The score is 1, I think", "unparsed", None),
-        ("I'm sorry, I can't.", "refused", None),
-        ('{"score": -1} and then {"score": 1}', "unparsed", None),
-    ],
-)
-def test_the_two_grade_judge_of_a_model(run, endpoint, text, status, value):
-    endpoint.script = lambda n, body: completion(text)
-    frame = pd.DataFrame(
-        {
-            "item": ["q"],
-            "question": ["Why?"],
-            "rejected": ["It can't be so."],
-            "answer": ['Because. {"score": 1} <<<'],
-            "reply_status": [""],
-        }
-    )
-    verdict = asyncio.run(study.grade(run, frame, "plain", study.Known(), judge="served"))
-    assert verdict[["status", "value"]].values.tolist() == [[status, value]]
-    body = endpoint.bodies[-1]
-    mark = hashlib.sha256(frame["answer"][0].encode()).hexdigest()[:12]
-    assert f"<<<{mark}\n{frame['answer'][0]}\n{mark}>>>" in body["messages"][-1]["content"]
-    assert body["response_format"]["json_schema"]["schema"]["properties"]["score"]["enum"] == [
-        -1,
-        1,
-    ]
 
 
 EXAM = {
@@ -367,28 +289,3 @@ def test_an_answer_without_text_is_no_answer(run, endpoint):
     for w in SILENT:
         assert shown.xs(f"no answer: {w}, %", level="column").tolist() == [20] * 3
     assert shown["served plain, MedQA", "failed"] == 100
-
-
-def test_table_1_says_that_its_short_agents_are_not_mdagents():
-    said = (paths.ROOT / "figures/sample/cancer_myth/table1_mitigation.md").read_text("utf-8")
-    assert tables.of_agents(0) in said.replace("\\", "") and "isn't MDAgents" in tables.of_agents(0)
-    assert "isn't" not in tables.of_agents(5)  # with rounds of discussion
-
-
-def test_captions_count_what_was_cut(run):
-    hits = pd.DataFrame({"item": [*"abcd"], "hit": [True, False, False, False]})
-    hits = hits.assign(model="m", method="plain", set="Cancer-Myth", status="graded")
-    told = tables.cut(hits.assign(truncated=[True, True, False, False]))
-    assert "2 of 4" in told and "Cancer-Myth 0" in told
-
-
-def test_the_plane_joins_each_method_to_what_it_improves(run):
-    rows = pd.DataFrame({"row": ["m plain", "m cure", "m multi_agent", "m multi_agent_monitor"]})
-    rows = rows.assign(column="Cancer-Myth", value=50.0, low=40.0, high=60.0, n=9, unscored=0)
-    shown = tables.in_plane(tables.tradeoff(rows, run))
-    marked = shown[shown["column"] == "Cancer-Myth"].set_index("row")
-    origin = {"m plain": "", "m cure": "m plain", "m multi_agent": ""}
-    origin |= {"m multi_agent_monitor": "m multi_agent"}
-    origin |= {"GPT-4o with MDAgents Monitor": "GPT-4o with MDAgents Plain"}
-    assert marked.loc[[*origin], "origin"].to_dict() == origin
-    assert pd.isna(marked.loc["GPT-4o Plain", "low"])  # printed numbers are shown as printed

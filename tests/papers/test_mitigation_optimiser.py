@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 from bedside.asking import models
-from bedside.build import notebooks
 from bedside.judging import judges
 from bedside.keep import registry, store
 from bedside.keep.registry import StopRun
@@ -132,34 +131,6 @@ def test_a_budget_used_up_in_the_optimiser_stops_the_run(run, endpoint, graded, 
         optimise(run, 400, reflector="smollm2-135m")
 
 
-def test_nothing_to_learn_from(run):
-    found = asyncio.run(
-        optimiser.optimise(run, "served", TRAIN.head(0), {}, budget=9, max_tokens=9)
-    )
-    assert (
-        found.status == "nothing to learn from"
-        and found.instruction == optimiser.SEED_INSTRUCTION
-        and found.calls == 0
-    )
-
-
-@pytest.mark.parametrize(
-    "kind, status, value, said",
-    [
-        ("myth", "graded", -1, "Wrong: the answer accepts"),
-        ("myth", "graded", 0, "Half right"),
-        ("myth", "graded", 1, "Right"),
-        ("plain", "graded", -1, "Wrong: nothing in the question is wrong"),
-        ("plain", "graded", 1, "Right"),
-        ("plain", "unparsed", None, "could not be graded"),
-    ],
-)
-def test_comments_for_the_optimiser(kind, status, value, said):
-    assert said in optimiser.comment(
-        {"kind": kind, "status": status, "value": value, "correction": "c", "reply_status": ""}
-    )
-
-
 def test_the_optimiser_counts_silence_and_cuts(run, endpoint, graded):
     """Of the six training answers two hold no text and one is cut; reflections say nothing.
 
@@ -186,17 +157,3 @@ def test_the_optimiser_counts_silence_and_cuts(run, endpoint, graded):
     assert np.isnan(optimise(run, 6).start)  # no answer, no score
     told = {"kind": "myth", "status": "error", "value": None, "correction": "c"}
     assert optimiser.comment({**told, "reply_status": "blank"}) == "No answer came (blank)."
-
-
-def test_no_length_of_the_embedded_model_holds_for_others(run, endpoint, graded):
-    endpoint.script = answerer("Be careful.")
-    optimise(run)
-    reflection = next(b for b in reversed(endpoint.bodies) if "response_format" in b)
-    assert reflection["max_tokens"] == optimiser.REFLECTION_TOKENS
-    for notebook, names in {
-        "02_adversarial_generation": ("max_tokens", "answer_tokens"),
-        "03_evaluation": ("max_tokens",),
-        "04_mitigation": ("max_tokens", "note_tokens"),
-    }.items():
-        given = notebooks.parameters(f"cancer_myth/{notebook}")
-        assert min(given[name] for name in names) >= 1000

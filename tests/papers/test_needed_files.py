@@ -134,32 +134,6 @@ def test_algorithm_1_on_the_generated_questions_decides_its_two_claims(run_of):
     assert told.startswith(f"{21 - small} of 21 have 38") and holds == (small == 0)
 
 
-def test_algorithm_1_is_shown_beside_the_candidates_and_leaves_the_first_set_alone(run_of):
-    run = run_of(generated=candidates_as_generated())
-    rows = tables.balanced(systems.generated(run), run)
-    counts = rows.pivot(index="row", columns="column", values="value")
-    by = counts[counts.index.str.startswith("generator")]
-    there, here = by["candidates"], by["Algorithm 1, here"]
-    assert here.tolist() == there.tolist() and here.sum() == 874  # 266 each, and the first 76
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda rows: rows.assign(category="rumour"),
-        lambda rows: rows.assign(from_model="gpt-9"),
-        lambda rows: rows.drop(columns="category"),
-        lambda rows: rows.iloc[:0],
-    ],
-)
-def test_generated_questions_of_another_shape_leave_open_what_algorithm_1_did(run_of, change):
-    run = run_of(generated=candidates_as_generated(change))
-    made = tables.generated(systems.generated(run), run)
-    assert made["cm-algorithm"]["a fixed number a category first"][3] is None
-    assert made["cm-even"]["what Algorithm 1 gives"][3] is None
-    assert len(tables.balanced(systems.generated(run), run))
-
-
 # ---- MedHalu, HealthQA and LiveQA's training set, which only their authors give
 
 
@@ -242,13 +216,3 @@ def test_a_copy_of_medhalu_decides_what_its_spans_say(with_copy, lengths, lackin
     assert undecided(made, NAMED["medhalu.jsonl"]) == []
     assert made["mh-labelled"]["spans in the set itself"][3] == marked
     assert made["mh-spans-length"][claims.AS_WRITTEN][3] is harder
-
-
-def test_without_a_copy_of_medhalu_its_claims_say_where_it_belongs(tmp_path, monkeypatch):
-    if sources.here("medhalu_benchmark"):
-        pytest.skip("a copy is here")
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
-    run = Run("medhalu", "01_benchmark", profile="public")
-    made = benchmark.answers(run) | {"mh-spans-length": detection.span_lengths(run)}
-    for id in NAMED["medhalu.jsonl"].split():
-        assert "data/external/medhalu/medhalu.jsonl" in verdict("medhalu", id, made[id])[0]

@@ -1,11 +1,9 @@
 """What single rows show: dialogues and notes, lists side by side, places of statements, spans."""
 
 import re
-from collections import Counter
 
 import pytest
 
-from bedside.papers.meddialbench import frames as meddialbench
 from bedside.papers.meddialbench import words
 from bedside.papers.medhalu import display as medhalu
 from bedside.papers.medhalu.spans import located
@@ -58,19 +56,6 @@ def test_dialogues_name_a_key_item_where_it_is_first_told_and_mark_what_the_scri
     assert noted > 200 and marked > 20
 
 
-def test_places_of_false_statements():
-    lies = ["The pain began after a fall from a ladder last spring."]
-    text = "I sleep well. I had a fall from a ladder in spring! It was a ladder."
-    ((start, end),) = meddialbench.scripted(text, lies)
-    assert text[start:end] == " I had a fall from a ladder in spring!"
-    assert meddialbench.scripted("", lies) == meddialbench.scripted(text, []) == []
-
-
-def test_a_short_false_statement_is_marked_too():
-    lie = "It has only been there for a week or two."
-    assert meddialbench.scripted(lie, [lie]) == [(0, len(lie))]
-
-
 def sides(terms, meant, effects, vocabulary):
     """A patient's base list beside a specified one that isn't there: {term: cells}."""
     row = {"profile": "base", "terms": terms, "meant": meant, "other": None}
@@ -88,14 +73,6 @@ def test_a_predicted_item_keeps_the_reference_terms_own_mark():
         ("nausea", "missed", ""),
         ("rash", "spurious", ""),
     ]
-
-
-def test_a_spurious_item_in_a_terms_own_words_leaves_the_terms_mark():
-    # a matcher gives fatigue to "tiredness"; "fatigue" and "nausea", as worded in the reference,
-    # are matched with nothing
-    terms = ["fatigue", "nausea"]
-    found = sides(["tiredness", "fatigue", "nausea"], [0, -1, -1], terms, terms)
-    assert Counter(mark for _, mark, _ in found) == {"matched": 1, "missed": 1, "spurious": 2}
 
 
 def test_labelled_and_detected_spans_are_marked_where_they_stand():
