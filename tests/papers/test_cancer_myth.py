@@ -81,16 +81,6 @@ def test_a_reply_without_text_has_no_grade(run_of, endpoint):
     assert sum(parts) == pytest.approx(100) and min(parts) > 100 / 6
 
 
-def test_a_judge_that_says_nothing_gives_no_grade(run_of, endpoint):
-    run = run_of("cancer_myth", "03_evaluation")
-    items = data.questions(run).head(len(SILENT))
-    endpoint.script, _ = silent_by_question(items, lambda body: "response_format" in body)
-    answered = asyncio.run(study.answers(run, items, 2048))
-    assert (answered["reply_status"] == "").all()
-    graded = asyncio.run(study.verdicts(run, items, answered, study.Known(), "served"))
-    assert set(graded["status"]) <= {"unparsed", "refused"} and graded["value"].isna().all()
-
-
 # ---- graded examples for judges (Figures 13 and 14)
 
 

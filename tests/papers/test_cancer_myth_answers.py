@@ -11,7 +11,6 @@ import pytest
 from bedside import BedsideError
 from bedside import __main__ as steps
 from bedside.build import notebooks
-from bedside.judging import judges
 from bedside.papers.cancer_myth import data, study
 from bedside.read import paths
 from bedside.read.sources import sha256
@@ -93,14 +92,3 @@ def test_ambiguous_rows_stop_the_run_before_anything_runs(tmp_path, theirs, ques
         asyncio.run(study.answers(run, questions, 2048))
     with pytest.raises(BedsideError, match="ANSWERS=nowhere.csv: there is no file of this name"):
         steps.check(["ANSWERS=nowhere.csv"])
-
-
-def test_the_profiles_model_is_no_judge_of_them_unless_it_is_named(theirs):
-    for models, answers, named in (
-        ("", "", True),
-        ("", str(theirs), False),
-        ("smollm2-135m", str(theirs), True),
-    ):
-        run = Run("cancer_myth", "03_evaluation", models=models, answers=answers)
-        assert judges.is_named(run, "smollm2-135m") is named
-        assert judges.is_named(run, "lexical")

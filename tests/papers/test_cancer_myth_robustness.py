@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 from scipy.special import stdtrit
 
-from bedside import stats
 from bedside.papers.cancer_myth import robustness, survey
 from cells import computed
 
@@ -52,33 +51,6 @@ def test_a_swap_turns_both_writers_of_a_question(equal, median):
             slope, _ = np.polyfit(x, lead, 1)
             lead = lead - slope * x
         assert value == pytest.approx((np.median if median else np.mean)(lead))
-
-
-def ratings_of(points, paragraphs=2):
-    """Ratings as `survey.survey`, whose paragraphs have the whole answer's points."""
-    n, k, r = points.shape
-    rows = [
-        (q, SOURCES[s], part, f"Doctor {d + 1}", points[q, s, d])
-        for q, s, d, part in itertools.product(*map(range, (n, k, r, paragraphs + 1)))
-    ]
-    return pd.DataFrame(rows, columns=["question", "source", "part", "rater", "rating"])
-
-
-def words_of(rng, n):
-    return pd.DataFrame({s: rng.integers(200, 420, n) for s in SOURCES})
-
-
-def test_the_usual_choice_is_the_papers_mean():
-    rng = np.random.default_rng(0)
-    points = rated(rng, [1, 0.5, 0.2, 0]).round().clip(-2, 3) + 3
-    made = robustness.curve(ratings_of(points), words_of(rng, 25), rng)
-    usual = made[made["usual"]].set_index("model")["value"]
-    for k, model in enumerate(robustness.MODELS):
-        assert usual[model] == pytest.approx((points[:, k] - points[:, 3]).mean())
-        flips = stats.paired_permutation(points[:, k].mean(1), points[:, 3].mean(1), rng)
-        mine = made[made["usual"] & (made["model"] == model)]["p"].iloc[0]
-        assert mine == pytest.approx(flips, abs=0.03)
-    assert made.groupby("model")["z"].apply(lambda z: z.is_monotonic_increasing).all()
 
 
 # ---- crossed effects

@@ -51,16 +51,6 @@ def test_the_released_benchmark_is_read_from_a_copy(put, run):
         asyncio.run(study.benchmark(run, "medhallu", 0, "served", 9))
 
 
-def test_a_benchmark_that_is_not_there_says_where_to_put_it(run, monkeypatch, tmp_path):
-    run.profile, entry = "public", sources.registry()["medhalu_benchmark"]
-    monkeypatch.setitem(entry, "file", str(tmp_path / "medhalu.jsonl"))
-    with pytest.raises(sources.SourceError, match="medhalu.jsonl"):
-        data.released(run)
-    entry = sources.registry()["medhalu_annotations"]
-    monkeypatch.setitem(entry, "file", str(tmp_path / "none.csv"))
-    assert sources.fetch("medhalu_annotations") == "absent"  # is optional
-
-
 def test_healthqa_and_liveqa_are_read_as_published(put, tmp_path):
     text = '1\tWhat is gout ?\tGout is "urate" in joints .\n0\tWhat is gout ?\tAnother text .\n'
     put("healthqa", text)
@@ -140,38 +130,6 @@ def test_types_are_seeded_and_balanced_in_each_set():
     drawn = [building.typed(frame[:41], np.random.default_rng(s))["type"] for s in range(30)]
     odd = {types.value_counts().idxmax() for types in drawn}
     assert odd == set(data.TYPES)  # no type always gets the odd one
-
-
-def test_which_pairs_are_built_is_a_choice_up_to_the_papers_2077(run, monkeypatch):
-    """Words of its answers: 0 for one, else 5, 50 or 500; all pairs that the paper counts."""
-    sizes = {"HealthQA": 1141, "LiveQA": 246, "MedicationQA": 690}
-    made = [(name, i) for name, n in sizes.items() for i in range(n)]
-    long = [("word " * (5, 50, 500)[i % 3]).strip() for _, i in made]
-    whole = pd.DataFrame(made, columns=["dataset", "question"]).astype(str)
-    whole = whole.assign(item=whole.index.astype(str), expert_answer=[*long[:-1], ""], topic="t")
-    monkeypatch.setattr(run, "profile", "public")
-    asked = []
-
-    def base(run, liveqa_set, unanswered):
-        asked.append(liveqa_set)
-        return whole if unanswered else whole[:-1]
-
-    monkeypatch.setattr(building, "base", base)
-
-    def lengths(*limits):
-        found = building.chosen(run, 0, limits)
-        return sorted({*data.words(found["expert_answer"])}), len(found)
-
-    assert lengths(10, 100, "test") == ([50], 380 + 82 + 230)
-    assert lengths(1, 100, "test")[0] == [5, 50] and lengths(10, 0, "test")[0] == [50, 500]
-    assert lengths(0, 0, "training") == ([0, 5, 50, 500], 2077)
-    assert asked == ["test"] * 3 + ["training"]
-    for seed in range(8):  # with some seeds the last one was to be none
-        monkeypatch.setattr(run, "seed", seed)
-        built = building.chosen(run, 0, (0, 0, "training"))
-        assert built["type"].iloc[-1] != "none"
-        counts = built.groupby(["dataset", "type"]).size().unstack()
-        assert (counts.max(axis=1) - counts.min(axis=1) <= 1).all()
 
 
 def test_a_stratified_sample_in_ten_batches():

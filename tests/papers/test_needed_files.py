@@ -8,7 +8,6 @@ import pytest
 
 import invented
 from bedside.papers.cancer_myth import data, systems
-from bedside.papers.cancer_myth.implied.figure_claims import WORST
 from bedside.papers.cancer_myth.tables import systems as tables
 from bedside.papers.medhalu import data as medhalu_data
 from bedside.papers.medhalu import tables as medhalu_tables
@@ -75,31 +74,6 @@ def test_each_claim_that_names_a_way_to_get_data_is_decided_with_them():
 
 
 # ---- Cancer-Myth's released grades and generated questions
-
-
-def test_the_released_grades_decide_the_printed_p_and_the_worst_category(run_of):
-    rows = invented.rows(length=20, count=150)
-    for r in rows:  # nobody corrects the category that the paper calls the worst
-        if r["category"] == "inevitable side effect":
-            r["scores"] = dict.fromkeys(systems.SYSTEMS, 0)
-    run = run_of(rows)
-    found = systems.file(run)
-    graded = systems.answers(run, found)
-    made = tables.readings(graded, found, systems.places(found), run)
-    told, said = verdict("cancer_myth", "cm-p-gemini", made["cm-p-gemini"])
-    assert "needs" not in told and "missing" not in said.values()
-    # the paired ways are those of the grades, the unpaired ones those of the printed rates
-    for name in ("PCR, paired", "PCS, paired"):
-        assert made["cm-p-gemini"][name] == made["cm-raw-p-gemini"][name]
-    told, said = verdict("cancer_myth", "cm-worst-side-effect", made["cm-worst-side-effect"])
-    assert said["PCR"] == "yes" and "needs" not in told
-    assert made["cm-worst-side-effect"]["PCR"][0] == f"{WORST[0]} 0.00"
-    for other, holds in (
-        (graded.assign(status="graded", value=1), False),  # all equal: none is the lowest
-        (graded[graded["model"] != "GPT-4o"], None),
-    ):
-        ways = tables.readings(other, found, systems.places(found), run)
-        assert ways["cm-worst-side-effect"]["PCR"][3] is holds
 
 
 def candidates_as_generated(change=lambda rows: rows):

@@ -8,8 +8,7 @@ import pytest
 
 import radiation_lists
 from bedside import BedsideError
-from bedside.papers.radiation import checks, data, filling, study
-from bedside.read import claims, sources
+from bedside.papers.radiation import checks, data, filling
 from conftest import completion
 
 run = radiation_lists.run  # a fixture
@@ -51,32 +50,6 @@ def test_what_differs_elsewhere_in_a_pair_is_counted():
     found = {r["item"]: {k for k in flags if r[k]} for r in counts.to_dict("records")}
     assert [*found.values()] == [*pairs.values()]
     assert {"tamoxifen", "letrozole"} <= {*changed["removed"], *changed["added"]}
-
-
-def test_an_effect_of_a_site_may_have_two_frequencies(run):
-    patients, reference, _ = study.inputs(run)
-    run.profile = "public"
-    other = reference.head(1).assign(frequency="rare")
-    for frame, holds in ((reference, True), (pd.concat([reference, other]), False)):
-        found = checks.readings(run, patients, frame, checks.pairs(patients)[0])
-        assert said(found["rad-one-frequency"])["each effect of a site"][1] is holds
-
-
-@pytest.mark.parametrize("more, holds", [("APBI", False), ("40 Gy in 15 fractions", True)])
-def test_a_type_of_radiation_may_name_its_dose(run, monkeypatch, more, holds):
-    patients, reference, _ = study.inputs(run)
-    run.profile = "public"
-    released = pd.DataFrame(columns=["", "Side effect", f"Chest wall ({more})"])
-    monkeypatch.setattr(sources, "here", lambda name: True)
-    monkeypatch.setattr(run, "load", lambda name: released)
-    found = checks.readings(run, patients, reference, checks.pairs(patients)[0])
-    told = f"{holds:d} of 1 types of radiation"
-    assert said(found["rad-dose"]) == {claims.AS_WRITTEN: (told, holds)}
-
-
-def said(readings):
-    """Readings as {name: (computed, holds)}."""
-    return {name: (computed, holds) for name, (computed, *_, holds) in readings.items()}
 
 
 # ---- records with missing fields

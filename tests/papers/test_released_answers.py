@@ -3,21 +3,18 @@
 import json
 import re
 
-import pandas as pd
 import pytest
 
 import invented
 from bedside import BedsideError
 from bedside import __main__ as steps
-from bedside.build import notebooks
 from bedside.papers.cancer_myth import systems
 from bedside.papers.cancer_myth.tables import systems as tables
-from bedside.publish import pages, verification
+from bedside.publish import pages
 from bedside.read import paths, sources
 from bedside.read.checks import normal
 from bedside.run import Run
 from bedside.write.layouts import BOUNDS
-from bedside.write.tables import COLUMNS
 from matrix import House
 
 NOTEBOOK = "07_released_answers"
@@ -166,13 +163,6 @@ def test_what_rests_on_the_file_stays_out_of_committed_folders(run_of_file, tmp_
     assert systems.FILE not in sources.all_sources(other)
 
 
-def test_without_the_file_there_is_nothing(monkeypatch, tmp_path):
-    monkeypatch.setattr(paths, "EXTERNAL", tmp_path)
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path / "figures"))
-    run = Run("cancer_myth", NOTEBOOK, profile="public")
-    assert systems.file(run) is None and run.folder.parent == tmp_path / "figures/public"
-
-
 # ---- the notebook, explorer, raters and seminar
 
 
@@ -248,33 +238,3 @@ def test_the_notebook_goes_on_whatever_the_file_holds(house, monkeypatch, tmp_pa
     verdicts, outputs = of_notebook(house, "runs/public-local")
     assert verdicts["cm-raw-file"] == "differs" and "table_released_counts.csv" in outputs
     assert "fig6a_released.svg" not in outputs
-
-
-def test_verify_names_what_rests_on_the_file_and_compares_the_rest(monkeypatch, tmp_path, capsys):
-    def built(*_):
-        run = Run("cancer_myth", NOTEBOOK, profile="public")
-        if systems.file(run) is not None:
-            run.table("table_eight", pd.DataFrame([("a", "b", "raw", 1)], columns=COLUMNS[:4]), "T")
-        run.claim("cm-raw-6a")
-        run.close()
-
-    invented.rows(count=1)  # skips where the questions aren't here
-    committed, name = tmp_path / "committed", f"cancer_myth/{NOTEBOOK}"
-    monkeypatch.setattr(paths, "FIGURES", committed)
-    monkeypatch.setattr(paths, "CACHE", tmp_path / "cache")
-    monkeypatch.setattr(verification, "_git", lambda *_: None)
-    monkeypatch.setattr(notebooks, "listed", lambda *_: [name])
-    monkeypatch.setattr(notebooks, "run_all", built)
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(committed))
-    monkeypatch.setitem(sources.registry()[systems.FILE], "path", "data/elsewhere.json")
-    built()
-    pages.merge("public")
-    invented.place(monkeypatch, tmp_path, invented.rows(count=3))
-    verification.verify("public")
-    said = capsys.readouterr().out
-    compared = re.search(r"(\d+) of (\d+) files of public identical", said)
-    assert int(compared[1]) == int(compared[2]) > 4
-    assert f"{name} rests on {systems.FILE}" in said and "table_eight.csv" in said
-    (committed / "public" / "claims.csv").write_text("other\n")
-    with pytest.raises(BedsideError, match="figures/public/claims.csv"):
-        verification.verify("public")
