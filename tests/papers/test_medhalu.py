@@ -120,18 +120,6 @@ def test_the_base_sets_are_pairs_with_an_answer(run, monkeypatch):
 # ---- building
 
 
-def test_types_are_seeded_and_balanced_in_each_set():
-    frame = pd.DataFrame({"dataset": ["a"] * 41 + ["b"] * 8})
-    made = building.typed(frame, np.random.default_rng(1))
-    for name, n in (("a", {10, 11}), ("b", {2})):
-        assert set(made.loc[made["dataset"] == name, "type"].value_counts()) == n
-    assert made.equals(building.typed(frame, np.random.default_rng(1)))
-    assert not made.equals(building.typed(frame, np.random.default_rng(2)))
-    drawn = [building.typed(frame[:41], np.random.default_rng(s))["type"] for s in range(30)]
-    odd = {types.value_counts().idxmax() for types in drawn}
-    assert odd == set(data.TYPES)  # no type always gets the odd one
-
-
 def test_a_stratified_sample_in_ten_batches():
     sets = np.repeat(data.DATASETS, [1141, 246, 690])
     whole = pd.DataFrame({"dataset": sets, "pair": range(2077)})

@@ -3,7 +3,6 @@
 import itertools
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.metrics import f1_score
 
@@ -49,13 +48,6 @@ def test_all_matrices_that_fit_are_in_their_region():
     whole, _ = matrices.confusions(60, 20, scores)
     found = regions.corners(scores, np.array([0.75]), steps=20)
     assert len(whole) and inside(found, whole / [60, 20]).all()
-
-
-def test_the_shares_of_a_sample_widen_a_region():
-    scores = printed([[0.8, 0.6]], 0.7)
-    one, several = (regions.corners(scores, np.array(q), 12) for q in ([0.75], [0.65, 0.7, 0.75]))
-    assert inside(several, one).all() and inside(several, [[0.8, 0.6]]).all()
-    assert not inside(one, several).all()
 
 
 # ---- wrong labels
@@ -104,12 +96,6 @@ def test_the_fewest_wrong_labels_by_trying_all(ours, theirs, score):
     assert found <= least + 0.02 and least - found < 2  # whole labels, of either kind
     if score == label_errors.ACCURACY:
         assert found == pytest.approx(8 * lead(label) / 2, abs=0.05)
-
-
-def test_where_a_gap_turns():
-    gaps = np.array([[-1.0, 1, np.nan], [1, 2, np.nan], [3, 3, 1]])
-    found = label_errors.turning(gaps, np.array([0.5, 0.7, 0.9]))
-    assert found[0] == pytest.approx(0.6) and np.isnan(found[1:]).all()
 
 
 # ---- what notebook 04 computes
@@ -182,23 +168,3 @@ def test_scores_of_the_curve_are_those_of_libraries(run):
     one = made["GPT-4 told", "HealthQA"][0]  # of Table 10, with the sample's sensitivity
     assert one[[0, 2, 3, 6]] == pytest.approx([0.64, 0.81, 0.63, 30 / 50])
     assert one[1] == pytest.approx(2 * 0.90 * 0.63 / (0.90 + 0.63))
-
-
-def test_faults_in_reading_by_hand(run):
-    """Four items of which the first reply is unread: joined by position, all labels are off."""
-    said = pd.DataFrame(
-        {
-            "evaluator": "m",
-            "repeat": 0,
-            "item": list("abcd"),
-            "yes": [np.nan, 1, 0, 1],
-            "label": [1.0, 1, 0, 1],
-        }
-    )
-    read = said.dropna()
-    moved = read.assign(label=[1.0, 1, 0])
-    ways = {"left out": read, "are no": said.fillna({"yes": 0.0}), "joined": moved}
-    rows = wanted(NOTEBOOK, "shown", run=run, said=said, ways=ways)
-    found = rows[rows["column"] == "accuracy"].set_index("row")
-    assert found["value"].tolist() == [1, 0.75, pytest.approx(1 / 3)]
-    assert found["unscored"].tolist() == [1, 0, 1]

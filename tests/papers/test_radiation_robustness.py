@@ -63,15 +63,3 @@ def test_the_f1_at_which_a_matcher_undoes_a_gain():
     assert stats.turning_sensitivity(seen, right, specificity) == pytest.approx(
         sensitivity, abs=0.01
     )
-
-
-@pytest.mark.parametrize("length, seen", [(0.3, 0.4), (0.8, 0.6), (1.0, 0.9), (3.0, 0.2)])
-def test_a_list_scores_at_most_what_its_length_allows(length, seen):
-    """The limit of a free list's F1, by trying all lists of that length."""
-    size = 20
-    listed = round(length * size)
-    best = max(2 * h / (listed + size) for h in range(min(listed, size) + 1))
-    free = pd.DataFrame({"Precision": [seen], "Recall": [seen * length], "F1": [0.0]}, ["m"])
-    scores = {"free-form": free, "selection": free.assign(F1=1.0)}
-    most, safe = wanted(ROBUST, "most", "safe", scores=scores)
-    assert best <= most["m"] <= best + 0.05 and safe["m"] == (most["m"] < 0.995)
