@@ -23,9 +23,7 @@ from bedside.papers.meddialbench.implied import (
     overlaps,
     regression,
     selection,
-    validation,
 )
-from bedside.papers.meddialbench.implied import robustness as tables
 from bedside.read import paths
 
 
@@ -192,35 +190,6 @@ def test_the_least_accuracy_is_reached():
 # ---- the judge
 
 
-def judged(true, sensitivity, specificity):
-    return true * sensitivity + (1 - true) * (1 - specificity)
-
-
-@pytest.fixture
-def p():
-    return counts() / N
-
-
-def test_one_judge_for_all_leaves_ratios_of_losses_and_o_e_to_specificity(p, pairs):
-    table = {(r.row, r.column): r.value for r in tables.one_judge(p, pairs)}
-    true = p * 0.8 + 0.1
-    for s, c in ((0.7, 1), (0.9, 0.8)):
-        seen = judged(true, s, c)
-        lost, lost_seen = (x.loc[BASELINE] - x for x in (true, seen))
-        ratio, ratio_seen = (x.loc["fabricating"] / x.loc["withholding"] for x in (lost, lost_seen))
-        assert ratio_seen.to_numpy() == pytest.approx(ratio.to_numpy())
-        assert seen.rank(axis=1).equals(true.rank(axis=1))
-    a, b = pairs["C1"]
-    found = tables.one_judge(judged(true, 0.75, 0.9), pairs)
-    at = {(r.row, r.column): r.value for r in found}
-    oe = (true.loc["C1"] * true.loc[BASELINE] / (true.loc[a] * true.loc[b])).mean()
-    assert at["one judge for all: C1", "O/E at specificity 0.9"] == pytest.approx(oe)
-    # below either bound some true share lies outside 0 to 1
-    low = table["all dialogues", "least specificity"] / 100
-    high = table["all dialogues", "least sensitivity"] / 100
-    assert (p.min(axis=None) + low - 1, p.max(axis=None) / high) == pytest.approx((0, 1))
-
-
 # ---- printed numbers
 
 
@@ -281,32 +250,3 @@ def test_a_mean_of_ratios_lies_between_its_ends():
 
 
 # ---- readings that another printed number turns
-
-
-def with_numbers(run, monkeypatch, table, changes):
-    """The run, with other numbers printed in one table: {(row, column): value}."""
-    rows, published = run.published(table), run.published
-    for (row, column), value in changes.items():
-        rows.loc[(rows["row"] == row) & (rows["column"] == column), "value"] = value
-    monkeypatch.setattr(run, "published", lambda t: rows if t == table else published(t))
-
-
-PILOT = "selected dialogues per judge"
-TURNS = [
-    ("md-only-work", "Table 1", {("Q4Dx", c): 1 for c in ("graded severity", "interaction")}),
-    ("md-judge-pilot", "text B", {(PILOT, "count"): 28}),
-    ("md-judge-reps", "Table 6", {("Gemini 3 Pro", "Reps"): 2}),
-    ("md-adherence-all-non", "Table 7", {("All non-baseline", "Full Pass"): 94.2}),
-]
-
-
-@pytest.mark.parametrize("id, table, changes", TURNS, ids=[t[0] for t in TURNS])
-def test_another_printed_number_turns_the_interpretation(run, monkeypatch, id, table, changes):
-    def readings():
-        made = validation.of_works(run) | validation.of_judges(run)
-        made |= validation.of_adherence(run, designs.read(run))
-        return [way[3] for way in made[id].values()]
-
-    before = readings()
-    with_numbers(run, monkeypatch, table, changes)
-    assert readings() != before

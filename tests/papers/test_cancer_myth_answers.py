@@ -76,6 +76,14 @@ def test_the_notebook_judges_them_beside_its_own(tmp_path, theirs, questions):
     assert part["data"]["answers"] == sha256(theirs)
 
 
+def test_other_models_than_the_runs_are_asked_alone(theirs, questions):
+    run = Run("cancer_myth", "03_evaluation", answers=str(theirs))
+    both = asyncio.run(study.answers(run, questions, 2048))
+    alone = asyncio.run(study.answers(run, questions, 2048, ["smollm2-135m"]))
+    assert both["model"].unique().tolist() == ["smollm2-135m", GPT, SHOWN]
+    assert alone["model"].unique().tolist() == ["smollm2-135m"]
+
+
 def test_ambiguous_rows_stop_the_run_before_anything_runs(tmp_path, theirs, questions):
     item = questions["item"][1]
     theirs.write_text(theirs.read_text() + f"{item},GPT-4o,Another.,\n")

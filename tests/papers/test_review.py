@@ -12,7 +12,7 @@ from bedside.read import sources
 from bedside.run import Run
 from judged import shown
 
-TASK, SURVEY = tasks()["review"], "01_physician_survey"
+TASK = tasks()["review"]
 
 
 @pytest.fixture(autouse=True)

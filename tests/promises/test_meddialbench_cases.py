@@ -214,19 +214,6 @@ def test_the_rules_find_all_diseases_unless_they_are_misled(all_six):
     assert not any("fabricating" in c.levels for c in none)
 
 
-def test_the_doctor_gives_up_when_a_fifth_of_his_questions_brought_nothing(all_six):
-    _, cases, _, knowledge = all_six
-
-    class Silent:
-        def answer(self, asked):
-            return rules.NOTHING
-
-    for most, asked in ((20, 4), (40, 8), (5, 1)):
-        doctor = rules.Doctor(knowledge, cases["complaint"][0])
-        said = rules.conversation(doctor, Silent(), most)
-        assert len(said) == 2 * asked + 1 and doctor.diagnosis() == rules.UNKNOWN
-
-
 def answers(all_six, levels, case, finding):
     """What the patient of a case says to the same question, asked four times."""
     knowledge = all_six[-1]
