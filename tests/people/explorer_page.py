@@ -10,6 +10,7 @@ import pytest
 
 from bedside import explorer
 from browser import watched
+from conftest import until
 
 csv.field_size_limit(10_000_000)
 PAPERS = {
@@ -320,11 +321,10 @@ def sent():
 
 def go(page, item, paper="cancer_myth", configuration="plain"):
     """Open a row by its address, however long the page takes to write its own; its detail."""
-    page.wait_for_function(
-        """([id, item]) => { location.hash = "#id=" + id;
-        return document.querySelector("#detail h2")?.textContent.includes("Question " + item); }""",
-        arg=[f"{paper}/{item}/m1/{configuration}", item],
-    )
+    shown = """([id, item]) => { location.hash = "#id=" + id;
+        return document.querySelector("#detail h2")?.textContent.includes("Question " + item); }"""
+    row = [f"{paper}/{item}/m1/{configuration}", item]
+    until(lambda: page.evaluate(shown, row), seconds=300)
     return page.locator("#detail")
 
 
