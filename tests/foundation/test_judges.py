@@ -238,3 +238,41 @@ def test_what_a_model_thought_is_not_judged(endpoint, run_of):
     run = run_of("cancer_myth", "03_evaluation")
     made = asyncio.run(models.answers_of(run, {"a": [{"role": "user", "content": "q"}]}, 20))
     assert made["answer"].tolist() == ["a plain answer"]
+
+
+def card_of(labels, said, values, **more):
+    verdicts, rng = pd.DataFrame({"status": "graded", "value": said}), np.random.default_rng(0)
+    card = trust_cards.trust_card(labels, verdicts, values, rng, units=range(len(said)), **more)
+    return {"judge": "j", "of": "answers", **card}
+
+
+def test_a_judge_that_always_says_right_has_no_kappa_where_all_are_right():
+    card = card_of([1] * 12, [1] * 12, [0, 1])
+    assert np.isnan(card["kappa"]["value"]) and np.isnan(card["guesser_kappa"])
+    (row,) = tables.card_rows("j", card, {"scale": ""})
+    assert row.column == "kappa" and np.isnan(row.value) and row.n == 12
+    # where labels vary, a constant judge knows nothing, and that is measured
+    varied = card_of([1] * 20 + [0] * 4, [1] * 24, [0, 1])
+    assert varied["kappa"]["value"] == 0 == varied["guesser_kappa"]
+    assert varied["kappa"]["low"] < 0 < varied["kappa"]["high"]
+
+
+@pytest.mark.parametrize(
+    "values, more, scale",
+    [
+        (GRADES, {}, "kappa_quadratic"),
+        ([0, 1], {}, "kappa"),  # two grades have no distance
+        (["a", "b", "c"], {"positive": None}, "kappa"),  # categories
+        ([1, 2, 3], {"positive": None}, "kappa"),  # numbers of categories
+    ],
+)
+def test_agreement_on_an_ordered_scale_is_weighted_and_on_others_plain(values, more, scale):
+    from sklearn.metrics import cohen_kappa_score
+
+    labels = [v for v in values[:2] for _ in range(6)]
+    said = labels[1:] + [values[-1]]
+    card = card_of(labels, said, values, **more)
+    assert trust_cards.scale(card)[0] == scale
+    weights = "quadratic" if scale == "kappa_quadratic" else None
+    expected = cohen_kappa_score(labels, said, weights=weights, labels=values)
+    assert card[scale]["value"] == pytest.approx(expected)
