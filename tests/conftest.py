@@ -36,6 +36,20 @@ def pytest_xdist_auto_num_workers():
     return notebooks.cores() + 1
 
 
+def in_data():
+    return {p.relative_to(paths.ROOT).as_posix() for p in paths.DATA.rglob("*") if p.is_file()}
+
+
+def pytest_sessionstart(session):
+    session.in_data = in_data()
+
+
+def pytest_sessionfinish(session):
+    """No test writes into the checkout's data."""
+    if not hasattr(session.config, "workerinput") and (odd := in_data() ^ session.in_data):
+        pytest.exit(f"a test wrote or deleted {', '.join(sorted(odd))}", returncode=1)
+
+
 def pytest_collection_modifyitems(items):
     """Mark what slow.csv names; of a test "1 in n", all parameters but each n-th are slow."""
     slow, seen = {}, Counter()

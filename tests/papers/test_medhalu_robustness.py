@@ -10,10 +10,7 @@ from sklearn.metrics import f1_score
 from bedside import stats
 from bedside.papers.medhalu.implied import label_errors, matrices, regions
 from bedside.papers.medhalu.scores import METRICS
-from bedside.read import paths
-from bedside.write import plots
 from cells import wanted
-from matrix import EMBEDDED, House, undrawn
 
 NOTEBOOK = "medhalu/04_robustness"
 
@@ -59,11 +56,6 @@ def test_the_shares_of_a_sample_widen_a_region():
     one, several = (regions.corners(scores, np.array(q), 12) for q in ([0.75], [0.65, 0.7, 0.75]))
     assert inside(several, one).all() and inside(several, [[0.8, 0.6]]).all()
     assert not inside(one, several).all()
-
-
-def test_no_mean_has_a_macro_f1_far_above_its_accuracy():
-    scores = {"Acc": 0.5, "ma-P": 0.5, "ma-R": 0.5, "ma-F1": 0.9}
-    assert len(regions.corners(scores, np.array([0.75]), steps=12)) == 0
 
 
 # ---- wrong labels
@@ -210,24 +202,3 @@ def test_faults_in_reading_by_hand(run):
     found = rows[rows["column"] == "accuracy"].set_index("row")
     assert found["value"].tolist() == [1, 0.75, pytest.approx(1 / 3)]
     assert found["unscored"].tolist() == [1, 0, 1]
-
-
-@pytest.mark.parametrize(
-    "given, items, asked, some",
-    [
-        ({"limit": "3"}, 3, [EMBEDDED], True),
-        ({"prompts": "changed"}, 32, [EMBEDDED], False),
-    ],
-)
-def test_whose_recorded_replies_are_read(monkeypatch, tmp_path, given, items, asked, some):
-    """Nobody is asked; what isn't recorded with a model and a template is unread."""
-    monkeypatch.setattr(plots, "save", undrawn)
-    template = paths.PROMPTS / "medhalu" / "detect.j2"
-    (tmp_path / "medhalu").mkdir()
-    text = template.read_text(encoding="utf-8").replace("Question", "The question")
-    (tmp_path / "medhalu" / "detect.j2").write_text(text, encoding="utf-8")
-    given = given | ({"prompts": str(tmp_path)} if "prompts" in given else {})
-    made = House(monkeypatch, tmp_path / "house").run(NOTEBOOK, until="await", **given)
-    assert len(made["items"]) == items and made["run"].planned() == []
-    assert made["said"]["evaluator"].unique().tolist() == asked
-    assert len(made["said"]) == 3 * items and (len(made["read"]) > 0) == some

@@ -8,7 +8,6 @@ import pytest
 
 import invented
 from bedside.papers.cancer_myth import data, systems
-from bedside.papers.cancer_myth.implied.figure_claims import WORST
 from bedside.papers.cancer_myth.tables import systems as tables
 from bedside.papers.medhalu import data as medhalu_data
 from bedside.papers.medhalu import tables as medhalu_tables
@@ -77,31 +76,6 @@ def test_each_claim_that_names_a_way_to_get_data_is_decided_with_them():
 # ---- Cancer-Myth's released grades and generated questions
 
 
-def test_the_released_grades_decide_the_printed_p_and_the_worst_category(run_of):
-    rows = invented.rows(length=20, count=150)
-    for r in rows:  # nobody corrects the category that the paper calls the worst
-        if r["category"] == "inevitable side effect":
-            r["scores"] = dict.fromkeys(systems.SYSTEMS, 0)
-    run = run_of(rows)
-    found = systems.file(run)
-    graded = systems.answers(run, found)
-    made = tables.readings(graded, found, systems.places(found), run)
-    told, said = verdict("cancer_myth", "cm-p-gemini", made["cm-p-gemini"])
-    assert "needs" not in told and "missing" not in said.values()
-    # the paired ways are those of the grades, the unpaired ones those of the printed rates
-    for name in ("PCR, paired", "PCS, paired"):
-        assert made["cm-p-gemini"][name] == made["cm-raw-p-gemini"][name]
-    told, said = verdict("cancer_myth", "cm-worst-side-effect", made["cm-worst-side-effect"])
-    assert said["PCR"] == "yes" and "needs" not in told
-    assert made["cm-worst-side-effect"]["PCR"][0] == f"{WORST[0]} 0.00"
-    for other, holds in (
-        (graded.assign(status="graded", value=1), False),  # all equal: none is the lowest
-        (graded[graded["model"] != "GPT-4o"], None),
-    ):
-        ways = tables.readings(other, found, systems.places(found), run)
-        assert ways["cm-worst-side-effect"]["PCR"][3] is holds
-
-
 def candidates_as_generated(change=lambda rows: rows):
     """The candidates in the form of the generated file, with others of the largest category."""
     invented._needed()
@@ -132,32 +106,6 @@ def test_algorithm_1_on_the_generated_questions_decides_its_two_claims(run_of):
     small = held.unstack().drop(columns="Others").lt(38).sum(axis=None)
     told, *_, holds = made["cm-even"]["what Algorithm 1 gives"]
     assert told.startswith(f"{21 - small} of 21 have 38") and holds == (small == 0)
-
-
-def test_algorithm_1_is_shown_beside_the_candidates_and_leaves_the_first_set_alone(run_of):
-    run = run_of(generated=candidates_as_generated())
-    rows = tables.balanced(systems.generated(run), run)
-    counts = rows.pivot(index="row", columns="column", values="value")
-    by = counts[counts.index.str.startswith("generator")]
-    there, here = by["candidates"], by["Algorithm 1, here"]
-    assert here.tolist() == there.tolist() and here.sum() == 874  # 266 each, and the first 76
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda rows: rows.assign(category="rumour"),
-        lambda rows: rows.assign(from_model="gpt-9"),
-        lambda rows: rows.drop(columns="category"),
-        lambda rows: rows.iloc[:0],
-    ],
-)
-def test_generated_questions_of_another_shape_leave_open_what_algorithm_1_did(run_of, change):
-    run = run_of(generated=candidates_as_generated(change))
-    made = tables.generated(systems.generated(run), run)
-    assert made["cm-algorithm"]["a fixed number a category first"][3] is None
-    assert made["cm-even"]["what Algorithm 1 gives"][3] is None
-    assert len(tables.balanced(systems.generated(run), run))
 
 
 # ---- MedHalu, HealthQA and LiveQA's training set, which only their authors give
@@ -242,13 +190,3 @@ def test_a_copy_of_medhalu_decides_what_its_spans_say(with_copy, lengths, lackin
     assert undecided(made, NAMED["medhalu.jsonl"]) == []
     assert made["mh-labelled"]["spans in the set itself"][3] == marked
     assert made["mh-spans-length"][claims.AS_WRITTEN][3] is harder
-
-
-def test_without_a_copy_of_medhalu_its_claims_say_where_it_belongs(tmp_path, monkeypatch):
-    if sources.here("medhalu_benchmark"):
-        pytest.skip("a copy is here")
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
-    run = Run("medhalu", "01_benchmark", profile="public")
-    made = benchmark.answers(run) | {"mh-spans-length": detection.span_lengths(run)}
-    for id in NAMED["medhalu.jsonl"].split():
-        assert "data/external/medhalu/medhalu.jsonl" in verdict("medhalu", id, made[id])[0]

@@ -28,12 +28,13 @@ RUBRICS = {  # {what a rubric says: (its text, the limit on the page, how many k
 
 
 @pytest.fixture
-def at(endpoint, tmp_path, monkeypatch):
+def at(endpoint, root, tmp_path, monkeypatch):
     """The fields of an entry; its judge can't decide on the last of 25 answers."""
     known = dict(registry.entries())
     monkeypatch.setattr(registry, "entries", lambda: known)
     monkeypatch.setenv(registry.INLINE, "")
     apart(monkeypatch, tmp_path)
+    monkeypatch.setenv("BEDSIDE_ROOT", str(root))  # of the kernel
 
     def reply(_, body):
         text = body["messages"][-1]["content"]
