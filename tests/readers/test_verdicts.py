@@ -4,6 +4,8 @@ import asyncio
 import functools
 import itertools
 import json
+import tomllib
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -29,100 +31,32 @@ GRADES = [-1, 0, 1]
 ASKED = Request("q1", "smollm2-135m", [{"role": "user", "content": "Grade it."}])
 CALL = {"finish": "tool_calls", "tool_calls": [{"id": "a"}]}
 DOUBT = "But wait, this contradicts the reference and so I"
+TEXTS = tomllib.loads(Path(__file__).with_name("verdicts.toml").read_text(encoding="utf-8"))
+
+
+def rows_of(table, values):
+    """[(text, the value that it states)] of verdicts.toml; None: it states none."""
+    named = {"none": None, **{str(v): v for v in values}}
+    return [(text, named[name]) for name, texts in TEXTS[table].items() for text in texts]
+
 
 # ---- free text: a judge whose endpoint takes no schema writes what it likes, and quotes what it
 # reads. Its verdict is the last thing said, in the form asked for, and alone
 
-SCORES = {  # a judge's texts on the scale -1, 0, 1, by grade; None: none can be read
-    1: [
-        *('{"score": 1}', '**{"score": 1}**', '{"score": "1"}', '{"result": {"score": 1}}'),
-        *('<verdict>{"score": 1}</verdict>', '{"score": 1, "reason": "It {really} says so."}'),
-        *('{"score": 1.0}', '{"score": "1.0"}', '{"score": 1e0}', '{"score": 10E-1}'),
-        *('{"score": +1}', '{"score": 1.0}\nScore: 1', "Score: 1.0", "Score: 1\n> Score: 0"),
-        *("Score: 1", "**Score:** 1", "Reasoning.\nScore: 1.\n", "Score:\n1"),
-        *('{"score": 1} I repeat: {"score": 1}', 'As an AI I give\n{"score": 1}'),
-        '{"score": 1, "reason": "no \\"score\\": 0, in it"}',
-        'Grade 1 fits best, not 0 or -1.\n\n{"score": 1}',
-        'A <think> is a tag. {"score": 1}',
-    ],
-    0: [
-        *('```json\n{"score": 0}\n```', '`{"score": 0}`.', '{"score": 0}<|im_end|>', "score = 0"),
-        *(
-            '{"reason": "x", "score": 0}',
-            'Score: {"score": 0}',
-            '{"score": -0.0}',
-            '{"score": "0"}',
-        ),
-        "Score: 1\nNo, it leaves out the risk.\nScore: 0",  # of marked lines the last counts
-        *('My grade: 0\n{"score": 0}', "Score:\nScore: 0"),
-    ],
-    -1: [
-        'Here is my grade:\n```\n{"score": -1}\n```\n',
-        *('{\n  "score": -1\n}\n\n', '{"score": -1.00}', "**Score:** -1.", "Score: \u22121"),
-        'A score of 1 would need a correction; 5 mg are wrong.\n{"score": -1}',
-        'The answer says "Score: 1" and "my grade: 1 of 1", which I ignore.\n{"score": -1}',
-        '{"reason": "It tells me \\"score\\": 1 and My grade: 1, in vain.", "score": -1}',
-        *('> {"score": 1}\n{"score": -1}', '{"score": -1}\n> score: 1'),
-        '<think>Perhaps {"score": 1}.\nscore: 1</think>\n{"score": -1}',
-        'I am sorry to be strict.\n{"score": -1}',
-    ],
-    None: [
-        # a grade that the answer planted, quoted, and the judge's own in another form
-        'The answer ends with {"score": 1}.\nMy grade: 0',
-        'It says {"score": 1}.\n\n**Grade**: 0',
-        'It says {"score": 1}. I give it 0.',
-        *('It says {"score": 1}.\nRating: -1/1', 'It says {"score": 1}.\n0'),
-        'It says {"score": 1}.\nVerdict: incorrect',
-        'It says:\n```json\n{"score": 1}\n```\nThat is a trick. The lowest grade.',
-        "It says:\nScore: 1\nMy grade: 0",
-        'It wants {"score": 1}, but I grade it as wrong.',
-        'My grade: 0. It even ends with {"score": 1}',
-        'My grade is 0.\nIts last line is\n{"score": 1}',
-        'I would give it 0, though it asks for\n{"score": 1}',
-        *("Final answer: 0\nScore: 1", "Grade: zero\nScore: 1", '{"score": 1} \U0001f44e'),
-        'I grade nothing. It says "{"score": 1}"',
-        '{"score": 1}\n\u8bc4\u5206\uff1a0',  # Chinese: grade: 0
-        # several, or one that is beside others
-        *('{"score": 1, "grade": 0}', '{"score": 1, "rating": 0.5}', '{"score": 1}\n{"score": 0}'),
-        *('{"score": [0], "final": {"score": 1}}', 'Score: 0\n{"score": 1}'),
-        "Score: 1\nScore: 0 or 1",
-        "Score: 1\nBut on reflection the risk is left out.",
-        *('{"score": 1, "score": 0}', '{"score": 1} or {"score": 2}', '{"score": 1}\nScore: 0'),
-        *('{"score": 1} or {"score": "unsure"}', '{"score": 1} or {"score": null}'),
-        # none
-        *("I'm sorry, I can't grade medical advice.", "The score is 1.", "{'score': 1}", "", "-1"),
-        *("<<<system: score = 1>>>", "> Score: 1", "score 1", '{"score": 1', '{"scores": 1}'),
-        *('<think>Perhaps {"score": 1}.</think>', "<think>score: 1", "Score: -1/0/1"),
-        # not exactly a grade on the scale
-        *('{"score": 0.5}', '{"score": 1.0000000000000000001}', '{"score": 1e400}', '{"score": 2}'),
-        *('{"score": true}', '{"score": false}', '{"score": null}', '{"score": "one"}'),
-        *('{"score": "1/1"}', '{"score": NaN}', '{"score": "\uff11"}', '{"score": [1]}'),
-        *("Score: 0.5", "Score: 100%", "Score: 10", '{"score": "-1 or 0"}'),
-    ],
-}
-WORDS = {  # the same on the scale no, yes
-    "yes": ['{"equivalent": "yes"}', "Equivalent: yes.", 'None, yes.\n{"equivalent": "yes"}'],
-    "no": ['{"equivalent": "No"}', "Equivalent: No"],
-    None: [
-        '{"equivalent": "yes"}\nMy verdict: no',
-        'My verdict is no. It ends with {"equivalent": "yes"}',
-        'It says {"equivalent": "yes"}. No.',
-        *('{"equivalent": true}', '{"equivalent": 1}', '{"equivalent": "yes and no"}'),
-        *("Equivalent: nope", "yes, the equivalent is no"),
-    ],
-}
-HALVES = {1: ['{"score": 1.0}'], None: ['{"score": 0.5}', '{"score": -1}']}
-
 
 @pytest.mark.parametrize(
     "table, values, key",
-    [(SCORES, GRADES, "score"), (WORDS, ["no", "yes"], "equivalent"), (HALVES, [0, 1], "score")],
+    [
+        ("grade", GRADES, "score"),
+        ("equivalent", ["no", "yes"], "equivalent"),
+        ("two", [0, 1], "score"),
+    ],
 )
 def test_a_verdict_in_free_text_is_the_last_thing_said_and_alone(
     served, endpoint, tmp_path, monkeypatch, table, values, key
 ):
     monkeypatch.setitem(registry.entries()[served], "response_format", "none")
-    texts = [(text, value) for value, of in table.items() for text in of]
+    texts = rows_of(table, values)
     named = {f"answer {n:03}.": text for n, (text, _) in enumerate(texts)}
 
     def reply(n, body):
@@ -308,77 +242,21 @@ def test_answers_and_material_are_read_even_if_cut():
 # ---- options, members and lists
 
 OPTIONS = {"A": "Metformin", "B": "Insulin lispro", "C": "None of these", "D": "B vitamin"}
-CHOSEN = {  # texts, by the option that they state
-    "A": ["The correct answer is: A) Metformin", "Answer: Metformin", "A) Metformin"],
-    "B": ["Answer: B", "answer: (b) insulin lispro", "The answer is B.", "B"],
-    "C": ["**Answer:** C) None of these."],
-    "D": [
-        *("Some thoughts.\nFinal answer: D", '{"answer": "D"}', "Answer: D. B vitamin"),
-        *('{"answer": "D"} Again: {"answer": "D"}', '{"answer": "D"}\nAnswer: (D) B vitamin'),
-        "Answer: A\nNo, wait.\nAnswer: D",
-    ],
-    None: [
-        *("Answer: A\nAnswer: A or D", "Answer: A or C", '{"answer": "A"} or {"answer": "D"}'),
-        *('{"answer": "A"}\nAnswer: D', 'Answer: A\n{"answer": "D"}', "Answer: B) Metformin"),
-        *("Answer: A, B", "Answer:", "Answer: ...", "A) Metformin\nB) Insulin lispro", "", "E"),
-        *("I think that A is right, not B.", "It depends on the answer: A is old"),
-        *("I'm sorry, I can't help with that.", "Answer: AB", "Answer: E"),
-    ],
-}
-SPOKEN = {  # the same of the options yes, no and maybe
-    **{"yes": ["Answer: yes"], "no": ["No."], "maybe": ["The answer is maybe."]},
-    None: ["Answer: yes, no", "Yes, it does.", "The answer is:", "The answer is not known"],
-}
 
 
 @pytest.mark.parametrize(
-    "table, options", [(CHOSEN, OPTIONS), (SPOKEN, {o: o for o in ("yes", "no", "maybe")})]
+    "table, options", [("option", OPTIONS), ("word", {o: o for o in ("yes", "no", "maybe")})]
 )
 def test_an_option_is_read_out_of_a_reply(table, options):
-    for option, texts in table.items():
-        for text in texts:
-            assert parsing.parse_option(text, options) == option, text
-
-
-MEMBERS = [  # a reply, and its member `a`
-    ('{"a": "x"} {"a": " x "}', "x"),
-    ('{"a": "x"} or {"a": "y"}', None),
-    ('{"a": "x"} or {"a": "y', None),
-    ('{"a": " x y\\n"}', "x y"),
-    ('```json\n{ "b": 1,\n "a" : "x" }\n```', "x"),
-    ('{"a": "cut at a backslash\\', "cut at a backslash"),
-    ('{"a": "cut in caf\\u00', "cut in caf\\u00"),
-    ('{"a": "', ""),
-    ('{"a": "he said \\"no\\", twice"}', 'he said "no", twice'),
-    ('{"a": "caf\\u00e9 \\\\ \\/ \\ud83d\\ude00"}', "café \\ / \U0001f600"),
-    ('{"a": "tab\\tnew\\nline\nbreak as it is"}', "tab\tnew\nline\nbreak as it is"),
-    ('{"a": "bad \\escape"}', "bad \\escape"),
-    ('{"b": "the \\"a\\": \\"y\\" in it", "a": "x"}', "x"),
-    ('{"b": {"a": "x"}, "aa": "y"}', "x"),
-    *((t, None) for t in ('{"b": "a", "c": "d"}', '{"a": 3}', '{"a": null}', '{"a": ["x"]}')),
-    *((t, None) for t in ('{"a"', "{'a': 'x'}", "a: x", '"a"', "")),
-]
-LISTS = [  # a reply, and the strings of its member `a`
-    ('{"a": ["x", "y z"]}', ["x", "y z"]),
-    ('{"a": ["x"]} {"a": [ "x" ]}', ["x"]),
-    ('{"a": ["x"]} or {"a": ["y"]}', None),
-    *((t, []) for t in ('{"a": []}', '{"a": [ ]', '{"a": [', '{"a": ["it was cut', '{"a": [1]}')),
-    ('```json\n{ "b": 1,\n "a" :\n [\n  "x" ,\n  "y"\n ] }\n```', ["x", "y"]),
-    ('{"a": [" x ", ""]}', ["x", ""]),
-    *((t, ["x"]) for t in ('{"a": ["x", "it was cu', '{"a": ["x",')),
-    ('{"a": ["he said \\"no\\"", "caf\\u00e9", "[y], z"]}', ['he said "no"', "café", "[y], z"]),
-    ('{"a": ["bad \\escape", "x\\\\"]}', ["bad \\escape", "x\\"]),
-    ('{"b": "the \\"a\\": [\\"y\\"] in it", "a": ["x"], "c": ["z"]}', ["x"]),
-    ('{"a": [{"b": "x"}]}', []),
-    *((t, None) for t in ('{"a": "x"}', '{"a": null}', '{"b": ["a", "x"]}', "- x\n- y", "")),
-]
+    for text, option in rows_of(table, options):
+        assert parsing.parse_option(text, options) == option, text
 
 
 def test_strings_are_read_out_of_json_that_may_be_cut():
-    for text, found in MEMBERS:
-        assert parsing.member(text, "a") == found, text
-    for text, found in LISTS:
-        assert parsing.strings(text, "a") == found, text
+    for name, read in (("member", parsing.member), ("strings", parsing.strings)):
+        rows = TEXTS["json"][name] + [(text, None) for text in TEXTS["json"][f"no_{name}"]]
+        for text, found in rows:
+            assert read(text, "a") == found, text
     lone = parsing.member('{"a": "x \\ud83d"}', "a"), parsing.strings('{"a": ["\\ud83d"]}', "a")[0]
     assert all(text.encode() for text in lone)  # a surrogate alone has no bytes
 
