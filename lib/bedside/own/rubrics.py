@@ -18,15 +18,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bedside import BedsideError
-
-from . import paths, user_files
+from bedside.publish.comparison import FAILS_AT
+from bedside.read import paths, user_files
 
 COLUMNS = ("criterion", "points", "levels", "id", "group", "item", "fails_at")
 KINDS = (*user_files.KINDS, ".md")
 LINE = re.compile(r"\s*[-*+]\s+(?P<head>[^:]*):\s*(?P<text>.*)")
 HEADING = re.compile(r"#+\s+(.*?)[\s#]*")
 LIMIT = re.compile(r"fails at\s*:(.*)", re.I)
-FAILS_AT = 0.5  # a score of at most this is a failure, unless a rubric says otherwise
 
 
 class Criterion(NamedTuple):

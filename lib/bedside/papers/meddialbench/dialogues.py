@@ -16,10 +16,9 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from bedside.asking import models
 from bedside.keep.replies import NO_ANSWER, Reply
 from bedside.read import checks
-
-from . import models
 
 ENDS = {
     "ended": "the first speaker ended it",

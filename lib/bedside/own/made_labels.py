@@ -8,7 +8,7 @@ A file has COLUMNS. What was labelled is its `answer`, or the reply of its `mode
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from . import user_files
+from bedside.read import user_files
 
 COLUMNS = ("item", "label", "answer", "model", "repeat", "criterion", "labelled_by")
 
