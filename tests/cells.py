@@ -69,18 +69,24 @@ def _names(statement):
     return made, in_part, read
 
 
-def wanted(name, *variables, **given):
-    """A notebook's variables, from those given: only statements run that they need."""
+@functools.cache
+def _steps(name, variables, given):
+    """The code of the statements that variables need, beside what is given, in order."""
     need, kept = set(variables), []
     for statement in reversed(statements(name)):
         made, in_part, read = _names(statement)
-        if (made | in_part) & need - given.keys():
+        if (made | in_part) & need - given:
             kept.insert(0, statement)
             whole = isinstance(statement, ast.Assign | ast.Import | ast.ImportFrom)
             need = (need - made if whole else need) | in_part | read
+    return [compile(ast.Module([statement], []), f"<{name}>", "exec") for statement in kept]
+
+
+def wanted(name, *variables, **given):
+    """A notebook's variables, from those given: only statements run that they need."""
     space = {**given}
-    for statement in kept:
-        exec(compile(ast.Module([statement], []), f"<{name}>", "exec"), space)
+    for code in _steps(name, variables, frozenset(given)):
+        exec(code, space)
         space |= given  # what is given stays, whatever else a statement sets
     found = [space[v] for v in variables]
     return found if len(found) > 1 else found[0]
