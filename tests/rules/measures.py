@@ -210,7 +210,6 @@ MEASURES = {
     "rates of the cures": (CURES, lambda run, f: cures.rates(f)),
     "against plain": (CURES, lambda run, f: cures.pairs_as_one(cures.rates(f))),
     "Table 6": (DETECTED, lambda run, f: medhalu_cells.six(run, f, ITEMS)),
-    "Table 8": (DETECTED, lambda run, f: medhalu_cells.eight(run, f, ITEMS)),
     "spans": (DETECTED, lambda run, f: spans.span_table(run, f, ITEMS, MARKED)),
     "accuracy": (HELD, lambda run, f: accuracy(f)),
     "changes": (HELD, lambda run, f: consulted.changes(f, run)),
