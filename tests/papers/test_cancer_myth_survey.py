@@ -9,7 +9,6 @@ from scipy.stats import permutation_test, spearmanr
 
 from bedside import stats
 from bedside.papers.cancer_myth import survey
-from bedside.papers.cancer_myth.implied import survey_readings
 from bedside.papers.cancer_myth.tables import survey as tables
 from bedside.run import Run
 
@@ -141,21 +140,6 @@ def test_sources_are_compared_question_by_question(run, seed):
     assert made["p_holm"].sort_values().tolist() == pytest.approx(steps)
 
 
-def test_an_answer_is_harmful_if_any_paragraph_is():
-    export = Export(0)
-    answers = pd.DataFrame({"question": [f"Q{q}?" for q in range(1, 9)]})
-    answers = answers.assign(**{c: answers["question"] + c for c in RAW})
-    made = survey.kept(answers, survey.survey(export))
-    assert len(made) == 8 * 4
-    for r in made.itertuples():
-        q = int(r.item.removeprefix("survey-"))
-        said = [v for key, v in export.planted.items() if key[:2] == (q, r.model)]
-        assert r.right == (not any(labels for _, labels in said))
-        assert r.marked == sum(bool(labels) for _, labels in said) and f"Q{q}?" in r.answer
-        whole = [export.planted[q, r.model, 0, d][0] for d in DOCTORS]
-        assert [r.score_1, r.score_2, r.score_3] == whole
-
-
 def test_shares_of_the_survey_draw_questions(run):
     """Three paragraphs of an answer, alike: one of 12 questions has raters four points apart."""
     keys = pd.MultiIndex.from_product(
@@ -167,12 +151,6 @@ def test_shares_of_the_survey_draw_questions(run):
     mine = made.loc[("GPT-4-Turbo", "2 or less", "raw")]
     assert mine["value"] == pytest.approx(100 * 11 / 12) and mine["n"] == 36
     assert mine["low"] < 100 * stats.wilson(33, 36).low - 5  # paragraphs taken for independent
-
-
-def test_the_workers_own_words_in_two_ways():
-    """Of 'a b c' and '1. Sum: a b d c' all three words are kept; without number and title four."""
-    answers = pd.DataFrame({"answer": ["a b c"], "Edited human answer": ["1. Summary: a b d c"]})
-    assert survey_readings.own_words(answers) == (3, 4)
 
 
 # ---- claims

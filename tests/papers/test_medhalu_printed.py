@@ -1,7 +1,6 @@
 """MedHalu's printed numbers: what lies behind them, and that other numbers turn the readings."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from bedside import stats
@@ -50,26 +49,6 @@ def test_replies_left_out_are_counted():
     assert matrices.with_some_left_out(171, 71, told | {"Acc": 0.99}) is None
 
 
-def test_each_printed_row_has_rates_with_their_rounding(run):
-    """By hand: accuracy 0.57 = 0.7476 s + 0.2524 t and s + t = 1.34 give s = 0.468, t = 0.872."""
-    behind = pd.concat([rates.behind(run, t).assign(table=t) for t in ("Table 6", "Table 10")])
-    assert len(behind) == 24 and not behind.isna().any(axis=None)
-    for rate in ("sensitivity", "specificity"):
-        assert behind[rate].between(behind[f"{rate} least"], behind[f"{rate} most"]).all()
-    gpt4 = behind.set_index(["table", "row", "dataset"]).loc["Table 6", "GPT-4", "HealthQA"]
-    assert gpt4["sensitivity"] == pytest.approx(0.468, abs=0.001)
-    assert gpt4["specificity"] == pytest.approx(0.872, abs=0.001)
-    # at the ends: accuracy -+0.005 and macro recall +-0.005 move t by 0.0252 at most
-    assert gpt4["specificity most"] - gpt4["specificity"] == pytest.approx(0.0252, abs=0.0002)
-    # where one matrix explains a row, its rates are among those
-    both = matrices.implied(run, "Table 6").merge(
-        rates.behind(run, "Table 6"), on=["row", "dataset"], suffixes=("", " too")
-    )
-    both = both[both["fits"] > 0]
-    for rate in ("sensitivity", "specificity"):
-        assert both[rate].between(both[f"{rate} least too"], both[f"{rate} most too"]).all()
-
-
 def test_averages_over_base_sets_are_equal_or_by_size(run):
     f1 = numbers.wide(run, "Table 6", "ma-F1")
     assert numbers.overall(f1)["GPT-4"] == pytest.approx(1.64 / 3)
@@ -111,11 +90,6 @@ def test_a_tie_is_no_order_and_scores_that_print_apart_are_apart():
 
 
 # ---- base sets
-
-
-def test_mails_and_telephone_numbers_are_personal():
-    said = pd.Series(["write to a.b@c.org", "call 555-123-4567", "(555) 123 4567", "500-1000 mg"])
-    assert said.str.contains(benchmark.PERSONAL).tolist() == [True, True, True, False]
 
 
 def test_the_released_questions_hold_nothing_personal(run, monkeypatch):

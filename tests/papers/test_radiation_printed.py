@@ -91,17 +91,6 @@ def test_recalls_that_can_and_can_not_hold_together():
     assert misfit(0.9, "effects") == pytest.approx(expected, abs=1e-3)
 
 
-def test_entries_are_pooled_over_patients_and_effects_are_not():
-    """By hand: one effect at site a; at b a common and two rare ones; only the rare are missed."""
-    cells = {("a", "common"): 1, ("b", "common"): 1, ("b", "rare"): 2}
-    count = pd.Series({(site, "short-term", f): n for (site, f), n in cells.items()})
-    share = pd.Series({"a": 0.5, "b": 0.5})
-    recalls = {"levels": (1 + 1 / 2) / 2, "effects": (1 + 1 / 3) / 2, "entries": 2 / 4}
-    for way, expected in recalls.items():
-        found = agreement.weights(count, share, "short-term", way)
-        assert found @ [1, 1, 0] == pytest.approx(expected), way
-
-
 def test_sums_of_recalls_by_onset_and_by_frequency_are_of_the_same_cells():
     """Of seven cells with recalls a to g, the onsets' means and the frequencies' give one sum."""
     short, late = np.random.default_rng(0).random((2, 4))
@@ -117,12 +106,6 @@ def test_a_rounded_number_lies_surely_or_possibly_above_a_bound():
     assert [w.tolist() for w in which] == [[1, 0, 0, 0], [1, 1, 1, 0]]
     assert implied.number(which) == "1 to 3 of 4"
     assert implied.of_most(which) is None and implied.of_most(which, all=True) is False
-
-
-def test_equal_printed_numbers_may_stand_in_either_order():
-    """By hand: of 1, 2, 3 against 5, 5, 9 the tie makes rho 1 or 1 - 6 * 2 / (3 * 8) = 0.5."""
-    value, least, most = implied.rank_correlation(pd.Series([1, 2, 3]), pd.Series([5, 5, 9]))
-    assert (least, most) == pytest.approx((0.5, 1)) and least < value < most
 
 
 def test_faultless_lists_overlap_by_what_sites_share():

@@ -8,13 +8,11 @@ import pytest
 from bedside import annotation
 from bedside.annotation import raters, tasks
 from bedside.papers.cancer_myth import data, display, pipeline, survey
-from bedside.papers.cancer_myth.labels import reviewed
-from bedside.papers.cancer_myth.tables import generation as tables
 from bedside.read import sources
 from bedside.run import Run
 from judged import shown
 
-TASK, SURVEY = tasks()["review"], "01_physician_survey"
+TASK = tasks()["review"]
 
 
 @pytest.fixture(autouse=True)
@@ -41,23 +39,6 @@ def test_a_rater_sees_question_and_correction_and_nothing_else():
     assert [b["text"] for b in shown["before"]] == [own["question"]]
     assert shown["answer"] == {"label": "Correction", "text": own["correction"]}
     assert shown["after"] == [] and own["reason"] not in json.dumps(shown)
-
-
-def test_what_own_raters_keep(monkeypatch):
-    """Of four candidates three are kept: one of two of the first category, both of the second."""
-    verdicts = ["keep", "unsound", "keep", "keep"]
-    made = [
-        reviewed({"item": f"c{i}", "title": "Q?", "category": c}, label, "Ann")
-        for i, (c, label) in enumerate(zip("AABB", verdicts))
-    ]
-    assert set(made[0]) == set(sources.entry("cancer_myth_reviewed")["columns"])
-    run = run_of()
-    monkeypatch.setattr(run, "load", lambda name: pd.DataFrame(made))
-    monkeypatch.setattr(tables, "here", lambda name: True)
-    none = pd.DataFrame(columns=["generator", "status", "verdict", "value"])
-    found = tables.pipeline_table(run, none, {}).query("column == 'kept by your raters, %'")
-    found = found.set_index("row")[["value", "n"]].T.to_dict("list")
-    assert found == {"all": [75, 4], "A": [50, 2], "B": [100, 2]}
 
 
 @pytest.mark.skipif(not sources.here("cancer_myth_candidates"), reason="released data")
@@ -97,17 +78,3 @@ def test_released_candidates():
 def test_what_the_editor_leaves(answer, left):
     assert survey.edited(answer) == left
     assert survey.edited(left) == left
-
-
-@pytest.mark.skipif(not sources.here("cancer_myth_survey_ratings"), reason="released data")
-def test_the_paragraphs_that_the_appendix_quotes():
-    """Appendix A.5 prints the scores 2, 5, 3 and 5: the rounded means of the ratings."""
-    run = Run("cancer_myth", SURVEY, profile="public")
-    answers = run.load("cancer_myth_survey_answers")
-    found = survey.quoted(survey.survey(run), answers)
-    assert [round(sum(r) / len(r)) for r in found["ratings"]] == [2, 5, 3, 5]
-    assert found["labels"].tolist()[2] == ["Bad or inappropriate advice"]
-    shown = survey.unedited(run).iloc[0]
-    assert "CancerCare" in shown["on the site"] and "lymphoma" in shown["question"]
-    for edited in ("edited by the authors", "edited by rules"):
-        assert "CancerCare" not in shown[edited]
