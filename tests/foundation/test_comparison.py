@@ -144,6 +144,18 @@ def test_a_lead_under_each_choice_by_hand(folder):
     assert values["left out", "as it stands", "part"] == pytest.approx(100 * (0 + 4 / 5) / 2)
 
 
+def test_choices_of_a_single_model_have_no_null_and_other_scores_no_percent(folder):
+    alone, scored = (
+        study(folder=folder, score=score, scores=scores)
+        for score, scores in (("right, %", {"a": A}), ("f1", {"a": [0.5] * 8, "b": [0.4] * 8}))
+    )
+    (curve,) = choices.of([alone])
+    assert curve.null is None and curve.rows["value"][0] == 100 * 7 / 8
+    (curve,) = choices.of([scored._replace(by=[])])  # without parts items and units are left
+    assert curve.rows["value"].tolist() == pytest.approx([0.1] * 8)
+    assert len(curve.null) == 8 and (curve.rows["p"] < 0.05).all()
+
+
 # ---- what the studies declare, on the committed sample
 
 
