@@ -12,7 +12,7 @@ from batch_objects import CHAT
 from batch_service import BatchService
 from batch_study import KEY, sent, with_key
 
-SHOWN = (".csv", ".md", ".tex", ".svg", ".png")
+SHOWN = (".csv", ".md", ".svg", ".png")
 QUESTIONS = """item,question,reference
 water,How much water a day after the operation?,As much as you are thirsty for
 rest,May I climb stairs a week after it?,"Yes, slowly"
@@ -86,7 +86,7 @@ def shown(folder):
     """{name: bytes} of tables and figures; batches cost less."""
     found = {p.name: p.read_bytes() for p in folder.iterdir() if p.suffix in SHOWN}
     found.pop("models_costs.csv", None)
-    assert {p.rpartition(".")[2] for p in found} >= {"csv", "md", "tex"}
+    assert {p.rpartition(".")[2] for p in found} >= {"csv", "md"}
     return found
 
 

@@ -37,9 +37,8 @@ def names():
         manifest = json.loads((paths.ROOT / "figures" / profile / "manifest.json").read_text())
         for entry in manifest["notebooks"].values():
             known |= {o["file"].rpartition(".")[0] for o in entry["outputs"]}
-    for kind in ("claims", "statements"):
-        for path in (paths.DATA / kind).glob("*.csv"):
-            known |= set(pd.read_csv(path)["id"])
+    for path in paths.CLAIMS.glob("*.csv"):
+        known |= set(pd.read_csv(path)["id"])
     return known
 
 

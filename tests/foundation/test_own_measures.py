@@ -131,7 +131,7 @@ def test_a_rubric_two_judges_and_three_repeats_by_hand(service, tmp_path, monkey
     assert change["value"] == pytest.approx(0) and change["n"] == 30
 
 
-def test_labels_measure_each_judge_and_their_majority(service, tmp_path):
+def test_labels_measure_each_judge(service, tmp_path):
     labels = tmp_path / "grades.csv"
     # physicians met a and b in Q1's first answer and c in neither: b is right, c misses b
     text = "Q1, 1: a b; harm 0"
@@ -144,23 +144,11 @@ def test_labels_measure_each_judge_and_their_majority(service, tmp_path):
     assert {j: card["confusion"] for j, card in cards.items()} == {
         "b": [[2, 0], [0, 2]],
         "c": [[2, 0], [1, 1]],
-        "majority of judges": [[2, 0], [0, 1]],  # a tie on b is unscored
     }
-    assert cards["majority of judges"]["unscored"] == 1
-    # by the majority b is a tie wherever an answer has it: those answers are unscored
-    whole = of(found.scores).loc["all: score, % (majority of judges)"]
-    assert whole["n"] + whole["unscored"] == 10 and whole["unscored"] == 10
     rates = own.corrected(study, found.verdicts, cards).set_index("column")["value"]
     # b meets a and b in nine answers and a, b, c in one: 21 of 40 criteria, and never errs
     for which in ("judge says", "corrected"):
         assert rates[f"criteria met: {which}, % (b)"] == pytest.approx(100 * 21 / 40)
-
-
-def test_without_labels_there_is_no_majority_and_one_judge_is_as_before(service, tmp_path):
-    two = compared(str(tmp_path / "mine.csv"), **given(tmp_path, repeats="", limit=2))
-    assert set(two.verdicts["judge"]) == {"b", "c"}
-    one = compared(str(tmp_path / "mine.csv"), **given(tmp_path, repeats="", limit=2, judge="b"))
-    assert "all: score, %" in set(one.scores["column"]) and set(one.verdicts["judge"]) == {"b"}
 
 
 @pytest.mark.parametrize(

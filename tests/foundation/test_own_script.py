@@ -194,7 +194,7 @@ def test_the_script_of_the_documentation(at, root, endpoint, tmp_path):
         assert len(endpoint.bodies) == 400 and (tmp_path / "sevens.png").stat().st_size > 5000
     folder = root / "figures/own/sevens"
     names = {p.name for p in folder.iterdir()}
-    tables = {f"table_{t}.{e}" for t in ("scores", "pairs") for e in ("csv", "md", "tex")}
+    tables = {f"table_{t}.{e}" for t in ("scores", "pairs") for e in ("csv", "md")}
     others = {"index.html", "explorer.html", "answers.csv", "verdicts.csv", "manifest.json"}
     did = {p for p in names if p.partition(".")[0].partition("_")[0] == "models"}
     assert {"models.csv", "models.svg", "models_failures.csv"} <= did

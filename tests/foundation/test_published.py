@@ -15,24 +15,6 @@ def test_unknown_tables_and_cells_are_errors():
         published.load("nothere")
 
 
-PAPERS = [path.stem for path in sorted(paths.PUBLISHED.glob("*.csv"))]
-
-
-@pytest.mark.parametrize("slip", [slip for paper in PAPERS for slip in published.slips(paper)])
-def test_a_slip_is_repaired_only_within(slip):
-    """What is kept of a printed number is kept apart, also where an error ends the repair."""
-    printed = published.value(*slip[:4])
-    others = published.load(slip.paper).drop(columns="value")
-    with pytest.raises(KeyError), published.repaired(slip):
-        assert published.value(*slip[:4]) == float(slip.value) != printed
-        assert published.load(slip.paper).drop(columns="value").equals(others)
-        changed = published.load(slip.paper)["value"]
-        raise KeyError
-    assert published.value(*slip[:4]) == printed and slip.why
-    assert published.load(slip.paper)["value"].compare(changed).shape == (1, 2)
-    assert f"is a slip for {slip.value}" in str(slip)
-
-
 def test_a_slip_is_about_a_printed_number(tmp_path, monkeypatch):
     monkeypatch.setattr(paths, "SLIPS", tmp_path / "slips.csv")
     assert published.slips("radiation") == []

@@ -43,7 +43,7 @@ def test_what_a_text_says_gives_a_terminal_no_orders(monkeypatch, capsys):
     shown = capsys.readouterr().out
     assert shown.startswith("a\ufffd[2Jb\ufffdc\ufffdd")
     assert str(BedsideError(told)) == "a\ufffd[2Jb\ufffdc\ufffdd" + "k" * 140 + "..."
-    for made in (tables.csv_cell(told), grids._markdown(told), grids._latex(told)):
+    for made in (tables.csv_cell(told), grids._markdown(told)):
         assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", made)
 
 
