@@ -9,24 +9,6 @@ from bedside.read import paths
 
 
 @functools.cache
-def compiled(name, cell=None):
-    """A cell's code up to the table or figure that it writes; None: of the first, with imports."""
-    found = json.loads((paths.NOTEBOOKS / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]
-    code = [c for c in found if c["cell_type"] == "code"]
-    (source,) = ("".join(c["source"]) for c in code if c["id"] == (cell or code[0]["id"]))
-    for written in ("run.table(", "run.figure("):
-        source = source.partition(written)[0]
-    return compile(source, f"<{name}, cell {cell}>", "exec")
-
-
-def computed(name, cells, /, **given):
-    """The variables that cells of a notebook make, one after the other, from those given."""
-    for cell in (None, *cells.split()):
-        exec(compiled(name, cell), given)
-    return given
-
-
-@functools.cache
 def statements(name):
     """All statements of a notebook, in order."""
     found = json.loads((paths.NOTEBOOKS / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]
@@ -69,10 +51,19 @@ def _names(statement):
     return made, in_part, read
 
 
+def _taken(found, given):
+    """The statements, with those of an `if` whose name is given in its place."""
+    for s in found:
+        if isinstance(s, ast.If) and isinstance(s.test, ast.Name) and s.test.id in given:
+            yield from s.body if given[s.test.id] else s.orelse
+        else:
+            yield s
+
+
 def wanted(name, *variables, **given):
     """A notebook's variables, from those given: only statements run that they need."""
     need, kept = set(variables), []
-    for statement in reversed(statements(name)):
+    for statement in reversed([*_taken(statements(name), given)]):
         made, in_part, read = _names(statement)
         if (made | in_part) & need - given.keys():
             kept.insert(0, statement)

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # tests run side by side already
-pytest.register_assert_rewrite("explorer_page", "annotation_lab", "raters_labels", "known_lab")
+pytest.register_assert_rewrite("explorer_page", "raters_labels", "known_lab")
 
 from bedside.asking import sending  # noqa: E402
 from bedside.build import notebooks  # noqa: E402

@@ -1,15 +1,10 @@
 """Parameters of own studies and of checks of a paper, between their ends, to their numbers."""
 
-import ast
 import json
-import re
-from pathlib import Path
 
 import datasets
 import pytest
 from parameter_runs import needs, ran, text_of
-
-from bedside.build import notebooks
 
 OWN = "own_study"
 QUESTIONS = [f"q{k}" for k in range(6)]  # of which the first four are asked
@@ -99,39 +94,3 @@ def test_numbers():
     told = set(found.loc[found["verdict"] == "impossible", "row"])
     shares = {f"{100 * k / 48:.1f}" for k in range(49)}
     assert told == {f"row {v}" for v in values if v not in shares} and len(told) == 2
-
-
-# ---- all of them
-
-TOP = ("across_studies", "agreement", "annotate", "check_a_paper", "explore_failures", OWN)
-ALL = (*notebooks.listed(), *TOP)
-
-
-def test_every_parameter_is_run_between_its_ends():
-    """Each name of a parameter has a test of its own, in the files test_between_*."""
-    there = {p for name in ALL for p in notebooks.parameters(name)}
-    files = [p.read_text("utf-8") for p in Path(__file__).parent.glob("test_between_*.py")]
-    assert there <= set(re.findall(r"^def test_(\w+)\(", "\n".join(files), re.M))
-
-
-SCOPES = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda, ast.FunctionDef)
-
-
-def assigned(source):
-    """The names that a cell assigns to, apart from those of functions and comprehensions."""
-    nodes, found = [ast.parse(source)], set()
-    while nodes:
-        node = nodes.pop()
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found.add(node.id)
-        nodes += [n for n in ast.iter_child_nodes(node) if not isinstance(n, SCOPES)]
-    return found
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_cells_leave_parameters_alone(name):
-    """A cell that assigns to a parameter changes what later cells, or its second run, ask for."""
-    for cell in notebooks.cells(name):
-        if cell["cell_type"] == "code" and "parameters" not in cell["metadata"].get("tags", ()):
-            both = assigned("".join(cell["source"])) & notebooks.parameters(name).keys()
-            assert not both, both

@@ -3,17 +3,13 @@
 import itertools
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.metrics import f1_score
 
 from bedside import stats
 from bedside.papers.medhalu.implied import label_errors, matrices, regions
 from bedside.papers.medhalu.scores import METRICS
-from bedside.read import paths
-from bedside.write import plots
 from cells import wanted
-from matrix import EMBEDDED, House, undrawn
 
 NOTEBOOK = "medhalu/04_robustness"
 
@@ -52,18 +48,6 @@ def test_all_matrices_that_fit_are_in_their_region():
     whole, _ = matrices.confusions(60, 20, scores)
     found = regions.corners(scores, np.array([0.75]), steps=20)
     assert len(whole) and inside(found, whole / [60, 20]).all()
-
-
-def test_the_shares_of_a_sample_widen_a_region():
-    scores = printed([[0.8, 0.6]], 0.7)
-    one, several = (regions.corners(scores, np.array(q), 12) for q in ([0.75], [0.65, 0.7, 0.75]))
-    assert inside(several, one).all() and inside(several, [[0.8, 0.6]]).all()
-    assert not inside(one, several).all()
-
-
-def test_no_mean_has_a_macro_f1_far_above_its_accuracy():
-    scores = {"Acc": 0.5, "ma-P": 0.5, "ma-R": 0.5, "ma-F1": 0.9}
-    assert len(regions.corners(scores, np.array([0.75]), steps=12)) == 0
 
 
 # ---- wrong labels
@@ -114,19 +98,7 @@ def test_the_fewest_wrong_labels_by_trying_all(ours, theirs, score):
         assert found == pytest.approx(8 * lead(label) / 2, abs=0.05)
 
 
-def test_where_a_gap_turns():
-    gaps = np.array([[-1.0, 1, np.nan], [1, 2, np.nan], [3, 3, 1]])
-    found = label_errors.turning(gaps, np.array([0.5, 0.7, 0.9]))
-    assert found[0] == pytest.approx(0.6) and np.isnan(found[1:]).all()
-
-
 # ---- what notebook 04 computes
-
-
-@pytest.fixture
-def made(run):
-    names = ("there", "w", "leads", "turning")
-    return dict(zip(names, wanted(NOTEBOOK, *names, run=run)))
 
 
 def cost(rates, share, miss):
@@ -135,8 +107,9 @@ def cost(rates, share, miss):
     return (miss * bad * (1 - rates[0]) + good * (1 - rates[1])) / 1e6
 
 
-def test_at_the_turning_weight_both_cost_the_same(made):
-    there, turning = made["there"], made["turning"].set_index(["row", "column"])
+def test_at_the_turning_weight_both_cost_the_same(run):
+    there, turning = wanted(NOTEBOOK, "there", "turning", run=run)
+    turning = turning.set_index(["row", "column"])
     for a, b in (("GPT-4 told", "GPT-4"), ("GPT-4", "LLaMA-2"), ("Experts", "flagging all")):
         row = turning.loc[(f"HealthQA: {a}, {b}", "same cost at weight")]
         for share in (0.2, 0.6):  # the weight is the cost of a miss times the odds
@@ -148,86 +121,3 @@ def test_at_the_turning_weight_both_cost_the_same(made):
         ]
         two = [cost(there.middle[who, "HealthQA"], at / 100, 1) for who in (a, b)]
         assert two[0] == pytest.approx(two[1]) and row["low"] < row["value"] < row["high"]
-
-
-def test_who_costs_less_by_all_corners(made):
-    share, miss = 0.5, 2
-    at = np.abs(made["w"] - miss * share / (1 - share)).argmin()
-    for (d, a, b), found in made["leads"].items():
-        pairs = itertools.product(made["there"].corners[a, d], made["there"].corners[b, d])
-        saved = np.array([cost(y, share, miss) - cost(x, share, miss) for x, y in pairs])
-        if abs(saved).min() > 1e-3:  # the weights are a grid
-            assert found["first"][at] == (saved > 0).all(), (d, a, b)
-            assert found["second"][at] == (saved < 0).all(), (d, a, b)
-        assert not found["first, beyond chance"][at] or found["first"][at]
-    # Table 6 has GPT-4's macro recall on HealthQA as 0.67, and rounding by half a point
-    found = made["there"].corners["GPT-4", "HealthQA"].mean(axis=1)
-    assert 0.665 - 1e-6 <= found.min() and found.max() <= 0.675 + 1e-6
-
-
-def test_scores_of_the_curve_are_those_of_libraries(run):
-    from sklearn.metrics import cohen_kappa_score, matthews_corrcoef, recall_score
-
-    counts = {"HealthQA": (30, 4, 20, 6), "LiveQA": (10, 5, 5, 5), "MedicationQA": (8, 1, 2, 9)}
-    drawn = {
-        (w, d): np.array([n, n], float)
-        for d, n in counts.items()
-        for w in ("Experts", "GPT-4", "GPT-4 told")
-    }
-    made = wanted(NOTEBOOK, "made", run=run, drawn=drawn)
-    tp, fp, fn, tn = np.sum(list(counts.values()), axis=0)
-    label = [1] * tp + [0] * fp + [1] * fn + [0] * tn
-    said = [1] * (tp + fp) + [0] * (fn + tn)
-    f1 = f1_score(label, said, average="macro")
-    expected = [
-        matthews_corrcoef(label, said),
-        cohen_kappa_score(label, said),
-        recall_score(label, said),
-    ]
-    found = made["Experts", "all answers together"][0]
-    assert found[[0, 4, 5, 6]] == pytest.approx([f1, *expected])
-    assert found[2] == pytest.approx((tp + tn) / (tp + fp + fn + tn))
-    one = made["GPT-4 told", "HealthQA"][0]  # of Table 10, with the sample's sensitivity
-    assert one[[0, 2, 3, 6]] == pytest.approx([0.64, 0.81, 0.63, 30 / 50])
-    assert one[1] == pytest.approx(2 * 0.90 * 0.63 / (0.90 + 0.63))
-
-
-def test_faults_in_reading_by_hand(run):
-    """Four items of which the first reply is unread: joined by position, all labels are off."""
-    said = pd.DataFrame(
-        {
-            "evaluator": "m",
-            "repeat": 0,
-            "item": list("abcd"),
-            "yes": [np.nan, 1, 0, 1],
-            "label": [1.0, 1, 0, 1],
-        }
-    )
-    read = said.dropna()
-    moved = read.assign(label=[1.0, 1, 0])
-    ways = {"left out": read, "are no": said.fillna({"yes": 0.0}), "joined": moved}
-    rows = wanted(NOTEBOOK, "shown", run=run, said=said, ways=ways)
-    found = rows[rows["column"] == "accuracy"].set_index("row")
-    assert found["value"].tolist() == [1, 0.75, pytest.approx(1 / 3)]
-    assert found["unscored"].tolist() == [1, 0, 1]
-
-
-@pytest.mark.parametrize(
-    "given, items, asked, some",
-    [
-        ({"limit": "3"}, 3, [EMBEDDED], True),
-        ({"prompts": "changed"}, 32, [EMBEDDED], False),
-    ],
-)
-def test_whose_recorded_replies_are_read(monkeypatch, tmp_path, given, items, asked, some):
-    """Nobody is asked; what isn't recorded with a model and a template is unread."""
-    monkeypatch.setattr(plots, "save", undrawn)
-    template = paths.PROMPTS / "medhalu" / "detect.j2"
-    (tmp_path / "medhalu").mkdir()
-    text = template.read_text(encoding="utf-8").replace("Question", "The question")
-    (tmp_path / "medhalu" / "detect.j2").write_text(text, encoding="utf-8")
-    given = given | ({"prompts": str(tmp_path)} if "prompts" in given else {})
-    made = House(monkeypatch, tmp_path / "house").run(NOTEBOOK, until="await", **given)
-    assert len(made["items"]) == items and made["run"].planned() == []
-    assert made["said"]["evaluator"].unique().tolist() == asked
-    assert len(made["said"]) == 3 * items and (len(made["read"]) > 0) == some

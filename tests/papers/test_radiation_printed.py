@@ -4,32 +4,21 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bedside.papers.radiation import checks, implied, study
+from bedside.papers.radiation import implied, study
 from bedside.papers.radiation.implied import (
     agreement,
     consistency,
     free_form,
     levels,
-    matcher,
     overlap,
     selection,
 )
-from bedside.read import claims, paths, published, sources
+from bedside.read import claims, published
 
 
 @pytest.fixture
 def run(run_of):
     return run_of("radiation", "02_free_form")
-
-
-@pytest.fixture
-def public(run):
-    """A run on the released files, where they are."""
-    absent = [n for n in ("radiation_profiles", "radiation_reference") if not sources.here(n)]
-    if absent:
-        pytest.skip(f"not here: {', '.join(absent)}")
-    run.profile = "public"
-    return run
 
 
 class Printed:
@@ -102,17 +91,6 @@ def test_recalls_that_can_and_can_not_hold_together():
     assert misfit(0.9, "effects") == pytest.approx(expected, abs=1e-3)
 
 
-def test_entries_are_pooled_over_patients_and_effects_are_not():
-    """By hand: one effect at site a; at b a common and two rare ones; only the rare are missed."""
-    cells = {("a", "common"): 1, ("b", "common"): 1, ("b", "rare"): 2}
-    count = pd.Series({(site, "short-term", f): n for (site, f), n in cells.items()})
-    share = pd.Series({"a": 0.5, "b": 0.5})
-    recalls = {"levels": (1 + 1 / 2) / 2, "effects": (1 + 1 / 3) / 2, "entries": 2 / 4}
-    for way, expected in recalls.items():
-        found = agreement.weights(count, share, "short-term", way)
-        assert found @ [1, 1, 0] == pytest.approx(expected), way
-
-
 def test_sums_of_recalls_by_onset_and_by_frequency_are_of_the_same_cells():
     """Of seven cells with recalls a to g, the onsets' means and the frequencies' give one sum."""
     short, late = np.random.default_rng(0).random((2, 4))
@@ -130,12 +108,6 @@ def test_a_rounded_number_lies_surely_or_possibly_above_a_bound():
     assert implied.of_most(which) is None and implied.of_most(which, all=True) is False
 
 
-def test_equal_printed_numbers_may_stand_in_either_order():
-    """By hand: of 1, 2, 3 against 5, 5, 9 the tie makes rho 1 or 1 - 6 * 2 / (3 * 8) = 0.5."""
-    value, least, most = implied.rank_correlation(pd.Series([1, 2, 3]), pd.Series([5, 5, 9]))
-    assert (least, most) == pytest.approx((0.5, 1)) and least < value < most
-
-
 def test_faultless_lists_overlap_by_what_sites_share():
     """By hand: site a has x and y, b has x: x of x or y, and one of the two for b's patient."""
     reference = pd.DataFrame({"site": ["a", "a", "b"], "effect": ["x", "y", "x"]})
@@ -144,35 +116,7 @@ def test_faultless_lists_overlap_by_what_sites_share():
     assert overlap.faultless(patients, reference) == (0.75, 0.75)
 
 
-RECORDS = [  # and whether it names where radiation was
-    ("Lumpectomy, radiation (completed a year ago)", False),
-    ("Surgery for breast cancer; radiation therapy and chemotherapy", False),
-    ("whole-breast radiation", True),
-    ("chest wall radiation", True),
-    ("radiation therapy to the left breast", True),
-    ("Radiation (chest wall and nodes)", True),
-]
-
-
-def test_a_record_that_names_where_radiation_was():
-    for text, named in RECORDS:
-        assert pd.Series([text]).str.contains(checks.TARGETED, case=False).item() is named, text
-
-
 # ---- readings
-
-
-def test_a_misfit_with_tables_1_to_4_alone_is_open():
-    """Tables 6 and 7 may rest on another run of the matcher."""
-
-    def verdict(whole, alone):
-        rows = [("m", a, b, whole, alone) for a in agreement.WAYS for b in agreement.WAYS]
-        columns = ["model", "six", "seven", "whole", "alone"]
-        found = agreement.readings(pd.DataFrame(rows, columns=columns))
-        return {holds for *_, holds in found.values()}
-
-    assert verdict(0, 0) == {True} and verdict(0.1, 0) == {None} and verdict(0.1, 0.1) == {False}
-    assert agreement.readings(None) == {}
 
 
 @pytest.mark.filterwarnings("ignore:An input array is constant")
@@ -219,34 +163,3 @@ def test_what_follows_if_a_number_is_a_slip(run):
     way = "rare effects in every model, long-term ones in most"
     assert [f["rad-late"][way][3] for f in (found, then)] == [True, False]
     assert levels.readings(run, reference) == found  # what is printed stays
-
-
-def made(run):
-    """All readings of the study's claims, as its notebooks make them."""
-    patients, reference, terms = study.inputs(run, whole=True)
-    sizes = implied.reference_sizes(run, patients, reference)
-    misfits = agreement.misfits(run, reference, patients["site"])
-    return {
-        **checks.readings(run, patients, reference, checks.pairs(patients)[0]),
-        **free_form.readings(run, sizes),
-        **consistency.readings(run),
-        **selection.readings(run, sizes, terms),
-        "rad-filtering": selection.of_filtering(run, reference, terms),
-        **overlap.readings(run, patients, reference),
-        **levels.readings(run, reference),
-        "rad-tables-agree": agreement.readings(misfits),
-        **matcher.readings(run),
-    }
-
-
-def test_released_files_say_of_claims_what_is_committed(public):
-    committed = pd.read_csv(paths.FIGURES / "public/readings.csv")
-    committed = committed.set_index(["id", "reading"])["holds"].to_dict()
-    words = {True: "yes", False: "no", None: "open"}
-    found = {
-        (id, name): words[way[-1] if way[-1] is None else bool(way[-1])]
-        for id, readings in made(public).items()
-        for name, way in readings.items()
-    }
-    assert len(found) > 60
-    assert found == {key: committed[key] for key in found}

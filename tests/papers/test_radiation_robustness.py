@@ -1,7 +1,6 @@
 """What radiation's notebook 07 computes, against brute force and simulation."""
 
 import itertools
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -33,24 +32,6 @@ def test_the_best_list_for_all_is_the_best_of_all_lists(seed):
     assert score(found) == pytest.approx(np.mean(by_hand))
 
 
-def test_a_gain_survives_the_patients_that_the_table_says():
-    """Without k patients a mean stays above 0, whatever they scored; without more it needn't."""
-    n, names = 21, ["Precision", "Recall", "F1"]
-    said = pd.DataFrame({"row": ["profiles"], "value": [float(n)]})
-    gains = pd.DataFrame(np.linspace(0.02, 0.9, 21).round(2).reshape(7, 3), columns=names)
-    zero = gains * 0
-    scores = {"free-form": zero, "selection": gains, "free-form, 20-30": zero}
-    run = SimpleNamespace(published=lambda table: said)
-    rows = wanted(ROBUST, "left", run=run, scores=scores)
-    rows = rows[rows["column"].str.startswith("choosing")]
-    assert len(rows) == 21
-    for r in rows.itertuples():
-        least = gains.loc[r.row, r.column.split(": ")[1]] - 0.01  # what rounding allows
-        k = int(r.value)
-        assert n * least - k > -1e-9  # the others' sum, if the k left out gained 1 each
-        assert n * least - (k + 1) <= 1e-6
-
-
 def test_the_f1_at_which_a_matcher_undoes_a_gain():
     """Lists with a true share of right entries, seen by a matcher that errs."""
     rng, length, size = np.random.default_rng(1), 20, 25
@@ -63,15 +44,3 @@ def test_the_f1_at_which_a_matcher_undoes_a_gain():
     assert stats.turning_sensitivity(seen, right, specificity) == pytest.approx(
         sensitivity, abs=0.01
     )
-
-
-@pytest.mark.parametrize("length, seen", [(0.3, 0.4), (0.8, 0.6), (1.0, 0.9), (3.0, 0.2)])
-def test_a_list_scores_at_most_what_its_length_allows(length, seen):
-    """The limit of a free list's F1, by trying all lists of that length."""
-    size = 20
-    listed = round(length * size)
-    best = max(2 * h / (listed + size) for h in range(min(listed, size) + 1))
-    free = pd.DataFrame({"Precision": [seen], "Recall": [seen * length], "F1": [0.0]}, ["m"])
-    scores = {"free-form": free, "selection": free.assign(F1=1.0)}
-    most, safe = wanted(ROBUST, "most", "safe", scores=scores)
-    assert best <= most["m"] <= best + 0.05 and safe["m"] == (most["m"] < 0.995)
