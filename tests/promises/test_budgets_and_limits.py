@@ -62,9 +62,9 @@ def test_whatever_comes_a_budget_is_not_passed(priced, endpoint, seed):
         return {**completion(), "usage": usage if what == "whole" else None}
 
     endpoint.script = script
-    budget = rng.uniform(1, 6)
+    budget = rng.uniform(2, 20)
     with pytest.raises(BedsideError, match=f"BUDGET_USD={budget:g} would be passed"):
-        priced.ask(*range(900), budget_usd=budget)
+        priced.ask(*range(2000), budget_usd=budget)
     assert 0 < sum(paid) <= budget
     most = price_at_most(priced.entries["mine"], 124, 20)  # of one more call
     most *= priced.entries["mine"]["max_concurrency"]  # that were under way
