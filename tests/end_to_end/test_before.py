@@ -57,9 +57,11 @@ class Checkout:
         assert bool(done.returncode) == fails, done.stdout + done.stderr
         return done.stderr if fails else done.stdout
 
-    def notebook(self, name, run, mode="replay"):
+    def notebook(self, name, run, mode="replay", fails=False, **more):
         """Run a notebook in a run that there is."""
-        return self.command("run", name, "-p", "run", run, "-p", "mode", mode)
+        given = {"run": run, "mode": mode, **more}
+        words = [str(x) for pair in given.items() for x in ("-p", *pair)]
+        return self.command("run", name, *words, fails=fails)
 
     def study(self, command="study", fails=False, **given):
         """A command about the own questions, with variables as make takes them."""
@@ -113,6 +115,7 @@ def test_a_run_is_replayed_without_a_call_and_its_numbers_are_as_they_were(check
     assert any(key[-1] == "run" for key in before)
     made.notebook("meddialbench/02_baseline", "before")
     assert numbers(folder, name) == before and not made.endpoint.bodies
+    assert "before" in made.command("compare", "sample nothing", fails=True)  # it lists all runs
 
 
 def test_runs_are_compared(checkout):
@@ -132,6 +135,12 @@ def test_a_killed_run_goes_on_and_pays_for_no_reply_twice(checkout):
     after = [r["key"] for r in made.recorded()]
     assert before and len(after) == len(set(after)) == len(before) + len(made.endpoint.bodies)
     assert made.endpoint.bodies and before < set(after)
+
+
+def test_what_a_killed_run_has_spent_counts_towards_the_budget_of_all_runs(checkout):
+    made, total = checkout("killed"), 0.013  # USD; the killed run has spent 0.0128
+    told = made.notebook("meddialbench/02_baseline", "killed", "record", True, budget_total=total)
+    assert "BUDGET_TOTAL" in told and not made.endpoint.bodies
 
 
 def test_an_own_study_with_labels_has_the_same_numbers(checkout):
