@@ -28,22 +28,15 @@ from matrix import House
 
 rng = raters_labels.rng  # a fixture
 
+CONSULTED = "4 consultations"
 SECTION_AND_SIZE = {
-    "presupposition": ("4.3 false presupposition", 12),
-    "nfp": ("version 2: no false presupposition", 8),
-    "side_effect": ("3.5 pairs of this run", 10),
-    "diagnosis": ("4 consultations", 14),
-    "adherence": ("4 consultations", 6),
-    "hallucination": ("2.2 answers", 9),
+    **{"presupposition": ("4.3 false presupposition", 12), "hallucination": ("2.2 answers", 9)},
+    **{"nfp": ("version 2: no false presupposition", 8), "adherence": (CONSULTED, 6)},
+    **{"side_effect": ("3.5 pairs of this run", 10), "diagnosis": (CONSULTED, 14)},
 }
 # What Ann says, and once Bob with her; the other is what Bob says of the second row.
-OPPOSITE = {
-    "presupposition": ("1", "0"),
-    "nfp": ("1", "0"),
-    "side_effect": ("same", "different"),
-    "diagnosis": ("no", "yes"),
-    "adherence": ("attitude; expression", "logic"),
-}
+OPPOSITE = {"presupposition": ("1", "0"), "nfp": ("1", "0"), "diagnosis": ("no", "yes")}
+OPPOSITE |= {"side_effect": ("same", "different"), "adherence": ("attitude; expression", "logic")}
 
 
 def label_hallucinations(rows, folder):

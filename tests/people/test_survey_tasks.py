@@ -26,20 +26,13 @@ def rows(questions=12):
     for number, (place, source) in itertools.product(
         range(1, questions + 1), enumerate(["GPT-4-Turbo", survey.HUMAN])
     ):
-        made.append(
-            row(
-                f"cancer_myth/01_physician_survey/survey-{number}/{source}/survey",
-                reply=f"{ANSWER} Source {place}, question {number}.",
-                paper="cancer_myth",
-                section="2 physicians' survey",
-                item=f"survey-{number}",
-                unit=f"survey-{number}",
-                model=source,
-                shared=[text("Patient's question", f"question {number}")],
-                blocks=[text("Labels that physicians gave", "paragraph 1: all of them")],
-                verdicts=[{"judge": "physicians", "status": "graded", "value": "harmful"}],
-            )
-        )
+        name, shared = f"survey-{number}", [text("Patient's question", f"question {number}")]
+        more = dict(paper="cancer_myth", section="2 physicians' survey", item=name, unit=name)
+        more |= {"verdicts": [{"judge": "physicians", "status": "graded", "value": "harmful"}]}
+        more |= {"blocks": [text("Labels that physicians gave", "paragraph 1: all of them")]}
+        id = f"cancer_myth/01_physician_survey/{name}/{source}/survey"
+        reply = f"{ANSWER} Source {place}, question {number}."
+        made.append(row(id, reply=reply, model=source, shared=shared, **more))
     return made
 
 
