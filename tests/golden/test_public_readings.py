@@ -9,6 +9,21 @@ from bedside import BedsideError
 from bedside.papers.cancer_myth import data, implied, pipeline, survey, versions
 from bedside.papers.cancer_myth.implied import figure_claims, survey_readings
 from bedside.papers.cancer_myth.v2 import implied as cures
+from bedside.papers.meddialbench import design
+from bedside.papers.meddialbench.implied import (
+    baseline,
+    dose,
+    interactions,
+    power,
+    released,
+    single,
+    strategies,
+    validation,
+    vulnerability,
+)
+from bedside.papers.medhalu import data as medhalu_data
+from bedside.papers.medhalu import implied as mh
+from bedside.papers.medhalu import tables as medhalu_tables
 from bedside.papers.radiation import checks as pairs
 from bedside.papers.radiation import implied as lengths
 from bedside.papers.radiation import study
@@ -75,9 +90,59 @@ def radiation(run):
     }
 
 
+def medhalu(run):
+    lengths = medhalu_tables.benchmark.length_table(run, medhalu_data.printed_sets(run))
+    return {
+        **mh.benchmark.counts(run),
+        **mh.benchmark.answers(run),
+        **mh.benchmark.raters(run),
+        **mh.benchmark.prompts(run),
+        **mh.benchmark.questions(run, lengths),
+        **mh.detection.claims(run),
+        **mh.types.claims(run),
+        **mh.own.tables_6_and_8(run),
+        **mh.notes.claims(run),
+        **mh.own.table_10(run),
+    }
+
+
+def meddialbench(run):
+    paper = design.read(run)
+    return {
+        **validation.of_design(run, paper),
+        **validation.of_works(run),
+        **validation.of_adherence(run, paper),
+        **validation.of_judges(run),
+        **validation.of_patient(run),
+        **baseline.of_counts(run),
+        **baseline.readings(run),
+        **released.of_source(run),
+        **released.of_dialogues(run),
+        **single.of_marks(run, paper),
+        **single.of_losses(run),
+        **single.of_order(run),
+        **single.of_surfaces(run, paper),
+        **dose.of_levels(run, paper),
+        **dose.of_coverage(run),
+        **interactions.of_table(run, paper),
+        **interactions.of_fabricating(run, paper),
+        **interactions.of_models(run, paper),
+        **vulnerability.of_pathways(run, paper),
+        **vulnerability.of_profiles(run, paper),
+        **vulnerability.of_history(run),
+        **strategies.of_strategies(run, paper),
+        **power.readings(run),
+    }
+
+
 @pytest.mark.parametrize(
     "readings, notebook, most",
-    [(cancer_myth, "02_adversarial_generation", 120), (radiation, "02_free_form", 60)],
+    [
+        (cancer_myth, "02_adversarial_generation", 120),
+        (radiation, "02_free_form", 60),
+        (medhalu, "01_benchmark", 60),
+        (meddialbench, "02_baseline", 60),
+    ],
 )
 def test_each_interpretation_its_limits_and_numbers_are_the_committed_ones(
     public, readings, notebook, most

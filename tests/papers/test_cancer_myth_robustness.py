@@ -7,12 +7,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import stdtrit
+from statsmodels.formula.api import ols
+from statsmodels.stats.anova import anova_lm
 
+from bedside import stats
 from bedside.papers.cancer_myth import robustness, survey
-from cells import computed
+from cells import wanted
 
 ROBUST = "cancer_myth/08_robustness"
-DRAWS = "three physicians as draws"
 SOURCES = [*robustness.MODELS, survey.HUMAN]
 
 
@@ -57,9 +59,6 @@ def test_a_swap_turns_both_writers_of_a_question(equal, median):
 
 
 def test_mean_squares_are_those_of_an_analysis_of_variance():
-    from statsmodels.formula.api import ols
-    from statsmodels.stats.anova import anova_lm
-
     points = rated(np.random.default_rng(1), [1, 0.5, 0.2, 0], n=6, view=0.3)
     found = robustness.mean_squares(points)
     long = as_frame(points).stack().rename("y").reset_index()
@@ -77,24 +76,28 @@ def test_mean_squares_are_those_of_an_analysis_of_variance():
     assert found["within"] == (pytest.approx(within), 4 * (6 * 3 - 1))
 
 
-def errors(points):
-    """The notebook's standard errors of a lead and their degrees of freedom, by way."""
-    made = computed(ROBUST, "c09", raw=True, points=as_frame(points))
-    return made["ways"] | {DRAWS: (made["own"][robustness.MODELS[0]], 2)}
-
-
 def test_an_interval_is_the_lead_and_its_error():
+    """Of a lead of two writers over n questions and r physicians: 2 / nr of its mean square."""
     points = rated(np.random.default_rng(8), [1, 0.5, 0.2, 0])
     frame = as_frame(points)
     means = frame.mean(axis=1).unstack()
     lead = means[robustness.MODELS].sub(means[survey.HUMAN], axis=0)
-    made = computed(ROBUST, "c09 c10", raw=True, points=frame, lead=lead)["effects"]
+    made = wanted(ROBUST, "effects", raw=True, points=frame, lead=lead)
     made = made.set_index(["row", "column"])
-    for way, (error, freedom) in errors(points).items():
-        r = made.loc[(robustness.MODELS[0], way)]
-        assert r["value"] == pytest.approx((points[:, 0] - points[:, 3]).mean())
-        assert r["high"] - r["value"] == pytest.approx(stdtrit(freedom, 0.975) * error)
-        assert r["value"] - r["low"] == pytest.approx(stdtrit(freedom, 0.975) * error)
+    (answer, f), (view, g), (left, h), within = robustness.mean_squares(points).values()
+    both = answer + view - left
+    freedom = both**2 / (answer**2 / f + view**2 / g + left**2 / h)  # Satterthwaite
+    own = (points[:, 0] - points[:, 3]).mean(axis=0)
+    for way, square, free in (
+        ("crossed, these physicians", answer, f),
+        ("crossed, any physicians", both, freedom),
+        ("all ratings independent", *within),
+        ("three physicians as draws", own.var(ddof=1) * 25 / 2, 2),
+    ):
+        r, reach = made.loc[(robustness.MODELS[0], way)], np.sqrt(2 / 75 * square)
+        reach *= stdtrit(free, 0.975)
+        expected = own.mean() + np.array([0, -reach, reach])
+        assert r[["value", "low", "high"]].tolist() == pytest.approx(expected), way
     rest = np.delete(points, 1, axis=2)
     left = made.loc[(robustness.MODELS[1], "without Doctor 2"), "value"]
     assert left == pytest.approx((rest[:, 1] - rest[:, 3]).mean())
@@ -105,25 +108,6 @@ def test_an_interval_is_the_lead_and_its_error():
 
 
 # ---- scores and the judge
-
-
-def test_the_share_of_partial_corrections_kept_that_grades_allow():
-    """Grades of people, lowered by a judge that keeps a share of the 0s: q and PCS come back."""
-    rng = np.random.default_rng(2)
-    people = rng.choice([1, 0, -1], 200_000, p=[0.2, 0.5, 0.3])
-    keeps = 0.7
-    judged = np.where((people == 0) & (rng.random(people.size) > keeps), -1, people)
-    right = pd.Series({"a": (judged == 1).mean()})
-    partial = pd.Series({"a": (judged == 0).mean()})
-    run = type("Run", (), {})()
-    made = computed(ROBUST, "c20", run=run, right=right, partial=partial, exact=10, zeros=32)
-    assert made["pcs"]["a"].loc[lambda f: np.isclose(f.index, keeps)].iloc[0] == pytest.approx(
-        people.mean(), abs=0.01
-    )
-    assert made["least_q"]["a"] == pytest.approx(0.35 / 0.8, abs=0.01)
-    from statsmodels.stats.proportion import proportion_confint
-
-    assert made["limits"] == pytest.approx(proportion_confint(10, 32, method="beta"))
 
 
 # ---- the review
@@ -154,6 +138,33 @@ def test_differences_of_shares_kept_are_those_by_hand():
             x, y, n1, n0 = c[m]["kept"].sum(), c[~m]["kept"].sum(), m.sum(), (~m).sum()
             over, under = over + (x * n0 - y * n1) / len(c), under + n1 * n0 / len(c)
         assert found["balanced", out, "within categories"] == pytest.approx(100 * over / under)
+
+
+def ratings_of(points, paragraphs=2):
+    """Ratings as `survey.survey`, whose paragraphs have the whole answer's points."""
+    n, k, r = points.shape
+    rows = [
+        (q, SOURCES[s], part, f"Doctor {d + 1}", points[q, s, d])
+        for q, s, d, part in itertools.product(*map(range, (n, k, r, paragraphs + 1)))
+    ]
+    return pd.DataFrame(rows, columns=["question", "source", "part", "rater", "rating"])
+
+
+def words_of(rng, n):
+    return pd.DataFrame({s: rng.integers(200, 420, n) for s in SOURCES})
+
+
+def test_the_usual_choice_is_the_papers_mean():
+    rng = np.random.default_rng(0)
+    points = rated(rng, [1, 0.5, 0.2, 0]).round().clip(-2, 3) + 3
+    made = robustness.curve(ratings_of(points), words_of(rng, 25), rng)
+    usual = made[made["usual"]].set_index("model")["value"]
+    for k, model in enumerate(robustness.MODELS):
+        assert usual[model] == pytest.approx((points[:, k] - points[:, 3]).mean())
+        flips = stats.paired_permutation(points[:, k].mean(1), points[:, 3].mean(1), rng)
+        mine = made[made["usual"] & (made["model"] == model)]["p"].iloc[0]
+        assert mine == pytest.approx(flips, abs=0.03)
+    assert made.groupby("model")["z"].apply(lambda z: z.is_monotonic_increasing).all()
 
 
 def test_candidates_are_kept_if_released_and_near_only_within_a_generator():

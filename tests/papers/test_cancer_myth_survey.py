@@ -9,7 +9,6 @@ from scipy.stats import permutation_test, spearmanr
 
 from bedside import stats
 from bedside.papers.cancer_myth import survey
-from bedside.papers.cancer_myth.implied import survey_readings
 from bedside.papers.cancer_myth.tables import survey as tables
 from bedside.run import Run
 
@@ -141,21 +140,6 @@ def test_sources_are_compared_question_by_question(run, seed):
     assert made["p_holm"].sort_values().tolist() == pytest.approx(steps)
 
 
-def test_an_answer_is_harmful_if_any_paragraph_is():
-    export = Export(0)
-    answers = pd.DataFrame({"question": [f"Q{q}?" for q in range(1, 9)]})
-    answers = answers.assign(**{c: answers["question"] + c for c in RAW})
-    made = survey.kept(answers, survey.survey(export))
-    assert len(made) == 8 * 4
-    for r in made.itertuples():
-        q = int(r.item.removeprefix("survey-"))
-        said = [v for key, v in export.planted.items() if key[:2] == (q, r.model)]
-        assert r.right == (not any(labels for _, labels in said))
-        assert r.marked == sum(bool(labels) for _, labels in said) and f"Q{q}?" in r.answer
-        whole = [export.planted[q, r.model, 0, d][0] for d in DOCTORS]
-        assert [r.score_1, r.score_2, r.score_3] == whole
-
-
 def test_shares_of_the_survey_draw_questions(run):
     """Three paragraphs of an answer, alike: one of 12 questions has raters four points apart."""
     keys = pd.MultiIndex.from_product(
@@ -169,13 +153,20 @@ def test_shares_of_the_survey_draw_questions(run):
     assert mine["low"] < 100 * stats.wilson(33, 36).low - 5  # paragraphs taken for independent
 
 
-def test_the_workers_own_words_in_two_ways():
-    """Of 'a b c' and '1. Sum: a b d c' all three words are kept; without number and title four."""
-    answers = pd.DataFrame({"answer": ["a b c"], "Edited human answer": ["1. Summary: a b d c"]})
-    assert survey_readings.own_words(answers) == (3, 4)
-
-
 # ---- claims
 
 
 # numbers of the survey itself, which these worlds don't have
+
+
+def test_intraclass_correlation_of_a_worked_example():
+    """Shrout and Fleiss (1979), six targets and four judges: ICC(2,1) is .29."""
+    ratings = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
+    assert survey.intraclass(pd.DataFrame(ratings)) == pytest.approx(0.29, abs=0.005)
+
+
+def test_shuffling_keeps_each_raters_ratings():
+    """Two raters who always give 1 and 5 stay 4 apart however their ratings are shuffled."""
+    wide = pd.DataFrame({"a": [1] * 9, "b": [5] * 9})
+    assert survey.chance_spread(wide, np.random.default_rng(0), most=3, times=5).tolist() == [0] * 5
+    assert survey.chance_spread(wide, np.random.default_rng(0), most=4, times=5).tolist() == [1] * 5

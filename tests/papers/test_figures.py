@@ -1,7 +1,6 @@
 """Figures of three studies: what they say follows from what they draw, or isn't said."""
 
 from functools import partial
-from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -12,11 +11,9 @@ from bedside.papers.cancer_myth.survey import HUMAN
 from bedside.papers.cancer_myth.tables import evaluation
 from bedside.papers.cancer_myth.tables.generation import HARD
 from bedside.papers.medhalu import figures as medhalu
-from bedside.papers.medhalu import tables
 from bedside.papers.radiation import figures as radiation
 from bedside.papers.radiation.data import SITES
 from bedside.papers.radiation.tables import implied_rows, printed_rows
-from bedside.seminar.cancer_myth.sheet import Sheet
 from bedside.write import plots
 from bedside.write.tables import Row, frame
 from medhalu_items import items_of, judged_of
@@ -113,23 +110,3 @@ def test_a_figure_says_only_what_its_numbers_bear_out(run_of, paper, notebook, d
     for rows, draw, values, where in drawn(run_of(paper, notebook)):
         assert message(draw(rows)), where
         assert not message(draw(changed(rows, values, where))), where
-
-
-def test_a_base_set_without_questions_has_no_panel(run_of):
-    questions = pd.Series(["one two three", "one two three four"])
-    run = run_of("medhalu", "01_benchmark")
-    figure = medhalu.lengths(tables.benchmark.length_table(run, {"LiveQA": (questions, "raw")}))
-    means, counted = figure.axes
-    assert [c.lines[0].get_xdata().tolist() for c in means.containers][1] == [3.5]
-    assert max(p.get_height() for p in counted.patches) == 100  # both have less than ten words
-
-
-def test_the_tradeoff_has_the_same_axes_in_the_study_and_the_seminar(run_of, monkeypatch):
-    drawn = []
-    monkeypatch.setattr(plots, "plane", lambda ax, rows, x, y, **more: drawn.append((x, y)))
-    run = run_of("cancer_myth", "04_mitigation")
-    said = cures(run)
-    mine = said.head(2).assign(source="run", row="m plain")
-    cancer_myth.tradeoff(pd.concat([said, mine], ignore_index=True))
-    Sheet.tradeoff.__wrapped__(SimpleNamespace(run=run), {})
-    assert drawn == [("Cancer-Myth-NFP", "Cancer-Myth")] * 2

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from bedside import BedsideError
-from bedside.papers.medhalu import building, data, detection, labels, study
+from bedside.papers.medhalu import building, data, detection, labels, study, tables
 from bedside.read import formats, sources
 
 
@@ -59,9 +59,8 @@ def test_healthqa_and_liveqa_are_read_as_published(put, tmp_path):
         ["0", "What is gout ?", "Another text ."],
     ]
     xml = (
-        '<?xml version="1.0" encoding="UTF-8"?><X><NLM-QUESTION qid="TQ1"><Original-Question>'
-        "<SUBJECT>s</SUBJECT><MESSAGE>a &amp;\n        b</MESSAGE></Original-Question>"
-        "<NIST-PARAPHRASE/><NLM-Summary>c</NLM-Summary>"
+        '<X><NLM-QUESTION qid="TQ1"><Original-Question><SUBJECT>s</SUBJECT><MESSAGE>a &amp;\n  b'
+        "</MESSAGE></Original-Question><NIST-PARAPHRASE/><NLM-Summary>c</NLM-Summary>"
         "<ANNOTATIONS><FOCUS>f</FOCUS><FOCUS>g</FOCUS></ANNOTATIONS><ReferenceAnswers>\n"
         '<RefAnswer aid="1"><ANSWER>first <b>one</b></ANSWER></RefAnswer>'
         '<ReferenceAnswer aid="2"><ANSWER>second</ANSWER></ReferenceAnswer>'
@@ -69,67 +68,16 @@ def test_healthqa_and_liveqa_are_read_as_published(put, tmp_path):
     )
     path = tmp_path / "test.xml"
     path.write_text(xml)
-    row = formats.read(path, "xml", sources.entry("liveqa")).iloc[0].to_dict()
-    assert row == {
-        "qid": "TQ1",
-        "subject": "s",
-        "message": "a & b",
-        "paraphrase": "",
-        "summary": "c",
-        "answers": ["first one", "second"],
-        "focus": ["f", "g"],
-    }
+    row = formats.read(path, "xml", sources.entry("liveqa")).iloc[0]
+    told = row[["qid", "subject", "message", "paraphrase", "summary"]].tolist()
+    assert told == ["TQ1", "s", "a & b", "", "c"]
+    assert (row["answers"], row["focus"]) == (["first one", "second"], ["f", "g"])
     path.write_text(xml[:200])
     with pytest.raises(SyntaxError):
         formats.read(path, "xml", sources.entry("liveqa"))
 
 
-def test_the_base_sets_are_pairs_with_an_answer(run, monkeypatch):
-    live = pd.DataFrame(
-        {
-            "qid": ["TQ1", "TQ2"],
-            "message": ["a", "b"],
-            "answers": [["first", "second"], [" "]],
-            "focus": [["x", "y"], []],
-        }
-    )
-    drugs = pd.DataFrame(
-        {
-            "Question": ["c", "d", "e"],
-            "Answer": ["yes", float("nan"), ""],
-            "Focus (Drug)": ["z", float("nan"), "w"],
-        }
-    )
-    monkeypatch.setattr(run, "profile", "public")
-    monkeypatch.setattr(run, "load", {"liveqa": live, "medicationqa": drugs, "healthqa": None}.get)
-    monkeypatch.setattr(sources, "here", lambda name: False)
-    test, drug = ["liveqa-TQ1", "LiveQA", "a", "first", "x, y"], ["medicationqa-1", "MedicationQA"]
-    assert data.base(run).values.tolist() == [test, [*drug, "c", "yes", "z"]]
-    every = data.base(run, unanswered=True)
-    assert every["item"].tolist() == [test[0], "liveqa-TQ2", *(f"{drug[0][:-1]}{n}" for n in "123")]
-    assert every["expert_answer"].tolist() == ["first", "", "yes", "", ""]
-    training = pd.DataFrame({"qid": ["1.0"], "message": "f", "answers": [["g"]], "focus": [["h"]]})
-    there = {"liveqa_train": training, "medicationqa": drugs, "healthqa": None}
-    monkeypatch.setattr(run, "load", there.get)
-    found = data.base(run, "training")
-    assert found.values.tolist()[0] == ["liveqa_train-1", "LiveQA", "f", "g", "h"]
-    with pytest.raises(BedsideError, match="'train'.*'training'"):
-        data.base(run, "train")
-
-
 # ---- building
-
-
-def test_types_are_seeded_and_balanced_in_each_set():
-    frame = pd.DataFrame({"dataset": ["a"] * 41 + ["b"] * 8})
-    made = building.typed(frame, np.random.default_rng(1))
-    for name, n in (("a", {10, 11}), ("b", {2})):
-        assert set(made.loc[made["dataset"] == name, "type"].value_counts()) == n
-    assert made.equals(building.typed(frame, np.random.default_rng(1)))
-    assert not made.equals(building.typed(frame, np.random.default_rng(2)))
-    drawn = [building.typed(frame[:41], np.random.default_rng(s))["type"] for s in range(30)]
-    odd = {types.value_counts().idxmax() for types in drawn}
-    assert odd == set(data.TYPES)  # no type always gets the odd one
 
 
 def test_a_stratified_sample_in_ten_batches():
@@ -155,22 +103,18 @@ HEAD = "item,rater,group,hallucinated,type,spans,reason\n"
 SPAN = "is taken every day at about the same time"
 
 
-@pytest.fixture
-def put_labels(put):
-    return lambda text: put("medhalu_annotations", text)
-
-
 def daily(run):
     """The sample item about methotrexate every day."""
     items = data.bundled(run)
     return items, items.loc[items["answer"].str.contains(SPAN), "item"].iloc[0]
 
 
-def test_labels_of_people_are_read_with_their_spans(run, put_labels):
+def test_labels_of_people_are_read_with_their_spans(run, put):
     items, item = daily(run)
-    put_labels(
+    put(
+        "medhalu_annotations",
         HEAD + f'{item},r9,expert,Yes,fact,"{SPAN}\nmuch like a  blood pressure tablet",daily is'
-        " wrong\nliveqa-TQ9,r9,expert,no,,,\n"
+        " wrong\nliveqa-TQ9,r9,expert,no,,,\n",
     )
     mine = labels.annotations(run, items).query("repeat == 'r9'")
     assert mine[["evaluator", "source", "yes", "type"]].values.tolist() == [
@@ -198,10 +142,61 @@ def test_labels_of_people_are_read_with_their_spans(run, put_labels):
         ("{item},r9,expert,no,,,\n{item},r9,expert,no,,,", "twice"),
     ],
 )
-def test_a_bad_label_is_an_error_that_names_file_item_and_way_out(run, put_labels, row, match):
+def test_a_bad_label_is_an_error_that_names_file_item_and_way_out(run, put, row, match):
     items, item = daily(run)
-    put_labels(HEAD + row.format(item=item, span=SPAN) + "\n")
+    put("medhalu_annotations", HEAD + row.format(item=item, span=SPAN) + "\n")
     with pytest.raises(BedsideError, match=match) as caught:
         labels.annotations(run, items)
     assert "annotations.csv" in str(caught.value)
     assert item in str(caught.value) or "mh-99" in str(caught.value)
+
+
+def test_which_pairs_are_built_is_a_choice_up_to_the_papers_2077(run, monkeypatch):
+    """Words of its answers: 0 for one, else 5, 50 or 500; all pairs that the paper counts."""
+    sizes = {"HealthQA": 1141, "LiveQA": 246, "MedicationQA": 690}
+    made = [(name, i) for name, n in sizes.items() for i in range(n)]
+    long = [("word " * (5, 50, 500)[i % 3]).strip() for _, i in made]
+    whole = pd.DataFrame(made, columns=["dataset", "question"]).astype(str)
+    whole = whole.assign(item=whole.index.astype(str), expert_answer=[*long[:-1], ""], topic="t")
+    monkeypatch.setattr(run, "profile", "public")
+    asked = []
+
+    def base(run, liveqa_set, unanswered):
+        asked.append(liveqa_set)
+        return whole if unanswered else whole[:-1]
+
+    monkeypatch.setattr(building, "base", base)
+
+    def lengths(*limits):
+        found = building.chosen(run, 0, limits)
+        return sorted({*data.words(found["expert_answer"])}), len(found)
+
+    assert lengths(10, 100, "test") == ([50], 380 + 82 + 230)
+    assert lengths(1, 100, "test")[0] == [5, 50] and lengths(10, 0, "test")[0] == [50, 500]
+    assert lengths(0, 0, "training") == ([0, 5, 50, 500], 2077)
+    assert asked == ["test"] * 3 + ["training"]
+    for seed in range(8):  # with some seeds the last one was to be none
+        monkeypatch.setattr(run, "seed", seed)
+        built = building.chosen(run, 0, (0, 0, "training"))
+        assert built["type"].iloc[-1] != "none"
+        counts = built.groupby(["dataset", "type"]).size().unstack()
+        assert (counts.max(axis=1) - counts.min(axis=1) <= 1).all()
+
+
+def test_table_3_counts_the_runs_own_experts(put, run):
+    before = tables.benchmark.experts_table(run)
+    assert set(before["source"]) == {"published"}
+    counts = "expert,Gender,Male,2\nexpert,Gender,prefer not to say,4\n"
+    counts += "layperson,Gender,Male,9\n"
+    counts += "expert,attention checks,passed,5\nexpert,attention checks,failed,1\n"
+    put("medhalu_raters", f"group,question,answer,raters\n{counts}")
+    own = tables.benchmark.experts_table(run).query("source == 'run'")
+    assert own[["row", "value"]].values.tolist() == [
+        ["Gender: Male", 2],
+        ["Gender: prefer not to say", 4],
+    ]
+    assert own["column"].unique().tolist() == before["column"].unique().tolist()
+    items = asyncio.run(study.benchmark(run, "built", 16, "smollm2-135m", 512))
+    found = tables.benchmark.raters_table(run, labels.annotations(run, items), items)
+    made = found.iloc[-1]
+    assert (made["row"], made["value"], made["n"]) == ("expert", 1, 6)

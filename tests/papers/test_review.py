@@ -14,7 +14,7 @@ from bedside.read import sources
 from bedside.run import Run
 from judged import shown
 
-TASK, SURVEY = tasks()["review"], "01_physician_survey"
+TASK = tasks()["review"]
 
 
 @pytest.fixture(autouse=True)
@@ -41,23 +41,6 @@ def test_a_rater_sees_question_and_correction_and_nothing_else():
     assert [b["text"] for b in shown["before"]] == [own["question"]]
     assert shown["answer"] == {"label": "Correction", "text": own["correction"]}
     assert shown["after"] == [] and own["reason"] not in json.dumps(shown)
-
-
-def test_what_own_raters_keep(monkeypatch):
-    """Of four candidates three are kept: one of two of the first category, both of the second."""
-    verdicts = ["keep", "unsound", "keep", "keep"]
-    made = [
-        reviewed({"item": f"c{i}", "title": "Q?", "category": c}, label, "Ann")
-        for i, (c, label) in enumerate(zip("AABB", verdicts))
-    ]
-    assert set(made[0]) == set(sources.entry("cancer_myth_reviewed")["columns"])
-    run = run_of()
-    monkeypatch.setattr(run, "load", lambda name: pd.DataFrame(made))
-    monkeypatch.setattr(tables, "here", lambda name: True)
-    none = pd.DataFrame(columns=["generator", "status", "verdict", "value"])
-    found = tables.pipeline_table(run, none, {}).query("column == 'kept by your raters, %'")
-    found = found.set_index("row")[["value", "n"]].T.to_dict("list")
-    assert found == {"all": [75, 4], "A": [50, 2], "B": [100, 2]}
 
 
 @pytest.mark.skipif(not sources.here("cancer_myth_candidates"), reason="released data")
@@ -99,15 +82,30 @@ def test_what_the_editor_leaves(answer, left):
     assert survey.edited(left) == left
 
 
-@pytest.mark.skipif(not sources.here("cancer_myth_survey_ratings"), reason="released data")
-def test_the_paragraphs_that_the_appendix_quotes():
-    """Appendix A.5 prints the scores 2, 5, 3 and 5: the rounded means of the ratings."""
-    run = Run("cancer_myth", SURVEY, profile="public")
-    answers = run.load("cancer_myth_survey_answers")
-    found = survey.quoted(survey.survey(run), answers)
-    assert [round(sum(r) / len(r)) for r in found["ratings"]] == [2, 5, 3, 5]
-    assert found["labels"].tolist()[2] == ["Bad or inappropriate advice"]
-    shown = survey.unedited(run).iloc[0]
-    assert "CancerCare" in shown["on the site"] and "lymphoma" in shown["question"]
-    for edited in ("edited by the authors", "edited by rules"):
-        assert "CancerCare" not in shown[edited]
+def test_what_own_raters_keep(monkeypatch):
+    """Of four candidates three are kept: one of two of the first category, both of the second."""
+    asked = zip("AABB", ["keep", "unsound", "keep", "keep"])
+    made = [
+        reviewed({"item": f"c{i}", "title": "Q?", "category": c}, label, "Ann")
+        for i, (c, label) in enumerate(asked)
+    ]
+    run = run_of()
+    monkeypatch.setattr(run, "load", lambda name: pd.DataFrame(made))
+    monkeypatch.setattr(tables, "here", lambda name: True)
+    none = pd.DataFrame(columns=["generator", "status", "verdict", "value"])
+    found = tables.pipeline_table(run, none, {}).query("column == 'kept by your raters, %'")
+    found = found.set_index("row")[["value", "n"]].T.to_dict("list")
+    assert found == {"all": [75, 4], "A": [50, 2], "B": [100, 2]}
+
+
+def test_what_the_review_kept_by_hand():
+    """Two of three: one word for word, one reworded."""
+    asked = ["My father has surgery next week and we prepare.", "Which tea is good for her?"]
+    offered = pd.DataFrame({"question": [*asked, "Is it all lost?"], "generator": [*"aab"]})
+    offered = offered.assign(category=[*"xyy"], myth=[1, 1, 2])
+    reworded = "My father has, I think, surgery next week and we prepare."
+    released = pd.DataFrame({"question": ["which tea is good for her", reworded]})
+    table = tables.review_table(offered, released).set_index("row")
+    expected = {"all": 66.6667, "a": 100, "b": 0, "x": 100, "y": 50}
+    assert table["value"].round(4).to_dict() == expected
+    assert table["n"].to_dict() == {"all": 3, "a": 2, "b": 1, "x": 1, "y": 2}
