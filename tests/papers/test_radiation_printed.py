@@ -13,7 +13,6 @@ from bedside.papers.radiation.implied import (
     consistency,
     free_form,
     levels,
-    overlap,
     selection,
 )
 from bedside.read import claims, published
@@ -103,21 +102,6 @@ def test_sums_of_recalls_by_onset_and_by_frequency_are_of_the_same_cells():
     frequency = [*(short[:3] + late[:3]) / 2, late[3]]
     (sums,) = agreement.identity(Printed([0.5] * 3, onset=onset, frequency=frequency)).itertuples()
     assert sums.onset == pytest.approx(sums.frequency) == pytest.approx(short.sum() + late.sum())
-
-
-def test_a_rounded_number_lies_surely_or_possibly_above_a_bound():
-    which = implied.above(pd.Series([0.02, 0.01, 0.0, -0.01]), slack=0.01)
-    assert [w.tolist() for w in which] == [[1, 0, 0, 0], [1, 1, 1, 0]]
-    assert implied.number(which) == "1 to 3 of 4"
-    assert implied.of_most(which) is None and implied.of_most(which, all=True) is False
-
-
-def test_faultless_lists_overlap_by_what_sites_share():
-    """By hand: site a has x and y, b has x: x of x or y, and one of the two for b's patient."""
-    reference = pd.DataFrame({"site": ["a", "a", "b"], "effect": ["x", "y", "x"]})
-    patients = pd.DataFrame({"site": ["a", "b"]})
-    # the base list is x: 1/2 and 1; or x and y: 1 and 1/2
-    assert overlap.faultless(patients, reference) == (0.75, 0.75)
 
 
 # ---- readings
