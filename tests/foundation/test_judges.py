@@ -12,7 +12,7 @@ from bedside.asking.models import NOT_RECORDED
 from bedside.judging import baselines, judges, trust_cards
 from bedside.keep.replies import Reply
 from bedside.write import tables
-from conftest import ask_for, completion
+from conftest import completion
 
 GRADES = [-1, 0, 1]
 ASKED = judges.Question(GRADES, "cancer_myth/judge")
@@ -126,15 +126,6 @@ def test_agreement_by_hand():
     assert card["confusion"] == [[1, 1, 0], [0, 1, 0], [1, 0, 1]]
 
 
-def test_labels_without_an_order_have_no_binary_agreement():
-    # a a b c against a b b c: 3 of 4; chance 5/16; kappa (12 - 5) / (16 - 5)
-    made = pd.DataFrame({"status": "graded", "value": list("abbc")})
-    rng = np.random.default_rng(0)
-    card = trust_cards.trust_card(list("aabc"), made, list("abc"), rng, positive=None)
-    assert card["exact"]["value"] == 0.75 and card["kappa"]["value"] == pytest.approx(7 / 11)
-    assert not {"binary", "sensitivity", "kappa_quadratic", "guesser_binary"} & set(card)
-
-
 def test_a_judge_that_graded_nothing_has_a_card_without_numbers():
     verdicts = pd.DataFrame({"status": ["unparsed"] * 3, "value": [None] * 3})
     card = trust_cards.trust_card([-1, 0, 1], verdicts, GRADES, np.random.default_rng(0))
@@ -187,51 +178,6 @@ def test_verdicts_of_each_recorded_judge_are_kept_and_nobody_is_asked(run_of, se
     assert [tuple(r) for r in again[["item", "judge", "status"]].to_numpy()] == rows
 
 
-def test_only_models_that_judged_here_have_rows(run_of, served, endpoint):
-    """Not one that only answered; nor, beside a profile's own outputs, a user's judge."""
-    run, answers = run_of("cancer_myth", "03_evaluation"), frame("a", "b")
-    endpoint.script = lambda n, body: completion('{"score": 1}')
-    asyncio.run(run.ask(ask_for(served, "a"), "answers"))
-    refused = answers.assign(reply_status="refused")  # known without a judge
-
-    async def graded(asking, judge):
-        how = {"values": GRADES, "template": "judge", "judge": judge}
-        if judge == judges.LEXICAL:
-            return answers.assign(status="graded", value=0, raw="")
-        return refused.assign(**await asking.grade(refused, **how))
-
-    run.judge = judges.LEXICAL
-    assert set(asyncio.run(judges.verdicts_by_judge(run, graded))["judge"]) == {judges.LEXICAL}
-    assert served in judges.recorded(run)
-    run.changed, run.models = {}, ["another"]
-    assert judges.recorded(run) == [judges.LEXICAL]
-
-
-def test_a_judge_of_another_task_gets_its_own_fields(served, endpoint, recordings):
-    seen = []
-
-    async def ask(requests, label):
-        seen.extend(requests)
-        return [
-            Reply(r.item, r.model, r.key, text='{"category": "other"}', finish="stop")
-            for r in requests
-        ]
-
-    frame = pd.DataFrame(
-        {"item": ["q"], "question": ["why?"], "correction": ["so"], "reply_status": [""]}
-    )
-    question = judges.Question(
-        ["other", "no treatment"],
-        "cancer_myth/category",
-        fields=("question", "correction"),
-        key="category",
-        max_tokens=40,
-    )
-    made = asyncio.run(judges.grade(frame, "served", question, ask))
-    assert made["value"].tolist() == ["other"] and seen[0].settings["max_tokens"] == 40
-    assert seen[0].response_format["json_schema"]["schema"]["required"] == ["category"]
-
-
 def test_what_a_model_thought_is_not_judged(endpoint, run_of):
     """The answer that reaches the judge, and the frame, is what was said after it."""
     endpoint.script = lambda n, body: completion("<think>a secret thought</think>a plain answer")
@@ -276,3 +222,4 @@ def test_agreement_on_an_ordered_scale_is_weighted_and_on_others_plain(values, m
     weights = "quadratic" if scale == "kappa_quadratic" else None
     expected = cohen_kappa_score(labels, said, weights=weights, labels=values)
     assert card[scale]["value"] == pytest.approx(expected)
+    assert ("binary" in card) == ("sensitivity" in card) == ("positive" not in more)

@@ -3,7 +3,6 @@
 import json
 
 import datasets
-import pytest
 from parameter_runs import needs, ran, text_of
 
 OWN = "own_study"
@@ -27,39 +26,22 @@ def judge(request):
     return json.dumps({name: min(form["enum"]) if bad else max(form["enum"])})
 
 
-@pytest.fixture(scope="module")
-def own():
-    fakes = {
-        "fake-warm": needs("temperature", 0.5, lambda r: "Yes it is."),
-        "fake-judge": judge,
-    }
+def test_a_study_of_ones_own_is_made_as_its_parameters_say():
+    """The first four of six questions, thrice of a model that needs 0.5, and two answers brought.
+
+    Three of the answers have a label; by these the judge makes no error.
+    """
+    fakes = {"fake-warm": needs("temperature", 0.5, lambda r: "Yes it is."), "fake-judge": judge}
     given = GIVEN | dict(name="middle", temperature=0.5, answers="FOLDER/answers.csv")
-    return ran(OWN, fakes, FILES, labels="FOLDER/labels.csv", **given)
-
-
-def test_questions(own):
-    """The first four of a file of six, each asked three times of a model that needs 0.5."""
-    scored = own.row("table_scores", "fake-warm", "all: right, %")
-    assert (scored.value, scored.n, scored.unscored) == (100, 4 * 3, 0)
-    assert set(own.frames["answers"]["item"]) == {*QUESTIONS[:4]}
-
-
-def test_answers_made_elsewhere_to_some_questions(own):
-    """Two of the four, one of them right."""
-    scored = own.row("table_scores", "elsewhere (from answers.csv)", "all: right, %")
-    assert (scored.value, scored.n, scored.unscored) == (50, 2, 2)
-
-
-def test_labels(own):
-    """Three of the answers have a label; by these the judge makes no error."""
-    assert "kappa 1.00 on 3 labelled answers" in own.told["table_corrected"]
-    for model, share in (("fake-warm", 100), ("elsewhere (from answers.csv)", 50)):
-        assert own.row("table_corrected", model, "corrected, %").value == share
-
-
-def test_name(own):
-    """The study's folder has the name that is given."""
-    assert own.space["run"].folder.name == "middle"
+    made = ran(OWN, fakes, FILES, labels="FOLDER/labels.csv", **given)
+    assert {*made.frames["answers"]["item"]} == {*QUESTIONS[:4]}
+    assert made.space["run"].folder.name == "middle"
+    assert "kappa 1.00 on 3 labelled answers" in made.told["table_corrected"]
+    brought = "elsewhere (from answers.csv)"  # one of two is right
+    for model, share, n, lost in (("fake-warm", 100, 4 * 3, 0), (brought, 50, 2, 2)):
+        scored = made.row("table_scores", model, "all: right, %")
+        assert (scored.value, scored.n, scored.unscored) == (share, n, lost)
+        assert made.row("table_corrected", model, "corrected, %").value == share
 
 
 def test_rubric():

@@ -7,14 +7,13 @@ from scipy.special import stdtrit
 
 from bedside import own, stats
 from bedside.keep import registry
-from conftest import SILENT, apart, completion
+from conftest import apart, completion
 from own_studies import compared
 
 QUESTIONS = "item,question,reference,unit\n" + "".join(
     f"q{k},May I do {k}?,Yes.,unit {k % 12}\n" for k in range(36)
 )
 RUBRIC = "{% block user %}Answer to grade: {{ answer|fence }} MARK{% endblock %}"
-REFUSED = (403, {}, {"error": {"message": "flagged by moderation"}})  # withheld, and recorded
 TOO_LONG = (400, {}, {"error": {"message": "maximum context length exceeded"}})  # fails alone
 
 
@@ -64,22 +63,6 @@ def test_a_lost_run_differs_in_nothing(study_of):
     lost = found["no answer in new: context too long, %"]
     assert lost == (pytest.approx(100 * 34 / 36), 36, None)
     assert not any(c.startswith("no answer in old") for c in found)
-
-
-@pytest.mark.parametrize("why", SILENT)
-def test_what_is_no_answer_is_named_and_not_compared(study_of, why):
-    """Every third of the second run is withheld; of the other 24 answers 12 are new.
-
-    Numbers divisible by 3 are withheld, of the others the even ones are new: 2, 4, 8, 10, ... 34.
-    """
-    study_of("old")
-    study_of(
-        "new",
-        lambda said: SILENT[why] if parity(said) % 3 == 0 else ["No.", "Yes."][parity(said) % 2],
-    )
-    found, _ = cells("old", "new")
-    assert found["answers that differ, %"] == (50, 24, 12)
-    assert found[f"no answer in new: {why}, %"] == (pytest.approx(100 / 3), 36, None)
 
 
 def doubtful(said):

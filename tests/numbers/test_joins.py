@@ -1,17 +1,13 @@
 """Joins lose no row in silence: each finds its counterpart, or its absence is told."""
 
 import asyncio
-import re
 
 import pandas as pd
 import pytest
 
 from bedside import BedsideError, own
-from bedside.annotation import raters
-from bedside.papers import radiation
 from bedside.papers.cancer_myth import data as cancer_myth
 from bedside.papers.cancer_myth import study as evaluation
-from bedside.papers.radiation import study as lists
 from bedside.read import checks, paths
 from conftest import completion
 from own_studies import compared
@@ -45,17 +41,12 @@ def test_a_row_without_a_counterpart_is_an_error_that_names_it(items, whole, los
         checks.joined(LEFT, right, whole=whole)
 
 
-def test_a_join_by_several_columns_names_all_of_them():
-    left = LEFT.assign(model="m")
-    with pytest.raises(
-        BedsideError, match=re.escape("joined by item, model have no") + ".*'b', 'm'"
-    ):
-        checks.joined(left, left[:1], ["item", "model"])
-
-
-def test_a_key_that_stands_twice_is_an_error():
+def test_keys_that_stand_twice_are_an_error_and_all_of_several_are_named():
     with pytest.raises(pd.errors.MergeError):
         checks.joined(LEFT, pd.concat([LEFT, LEFT])[["item"]])
+    left = LEFT.assign(model="m")
+    with pytest.raises(BedsideError, match="joined by item, model have no .*'b', 'm'"):
+        checks.joined(left, left[:1], ["item", "model"])
 
 
 def test_what_is_left_out_is_counted_and_named(capsys):
@@ -91,22 +82,6 @@ def test_an_answer_or_verdict_of_another_item_is_an_error(run_of, endpoint, monk
         asyncio.run(evaluation.verdicts(run, items, answered, evaluation.Known(), "served"))
 
 
-def test_a_list_without_its_patient_is_an_error(run_of, endpoint, monkeypatch):
-    run = run_of("radiation", "02_free_form")
-    patients = radiation.data.profiles(run).head(2)
-    endpoint.script = lambda n, body: completion("- fatigue\n- nausea")
-
-    async def another(*given, **more):
-        return (await answers_of(*given, **more)).replace(
-            {"item": {f"{patients['item'][0]}/base/free-form": "x"}}
-        )
-
-    answers_of = lists.answers_of
-    monkeypatch.setattr(lists, "answers_of", another)
-    with pytest.raises(BedsideError, match="rows to be joined by key have no counterpart"):
-        asyncio.run(lists.listed(run, patients, ["free-form"], 99))
-
-
 # ---- own studies
 
 
@@ -120,23 +95,3 @@ def test_files_of_two_runs_do_not_pass_for_one(tmp_path, monkeypatch, served, en
     path.write_text("".join(path.read_text().splitlines(True)[:-1]))
     with pytest.raises(BedsideError, match="1 of 2 rows to be joined by item, model, unit"):
         own.changed("mine", "mine")
-
-
-# ---- raters
-
-
-def test_a_repetition_whose_first_label_is_gone_is_not_compared():
-    row = {
-        **dict.fromkeys(("paper", "part", "group", "type", "reason", "source", "refused"), ""),
-        "unit": "u",
-        "rater": "Ann",
-        "seconds": 1.0,
-        "spans": [],
-    }
-    made = [("a", "1", False), ("a", "1", True), ("b", "0", True)]
-    given = pd.DataFrame(
-        [{**row, "id": i, "item": i, "value": v, "repetition": again} for i, v, again in made]
-    )
-    found = raters.attention(given).set_index("column")
-    again = found.loc["repetitions answered as before, %"]
-    assert (again["value"], again["n"]) == (100, 1)

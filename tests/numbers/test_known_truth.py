@@ -13,7 +13,7 @@ import known_lab
 import numpy as np
 import pandas as pd
 import pytest
-from known_lab import ONE, PEOPLE, SAYS, ZERO
+from known_lab import ONE, PEOPLE, SAYS
 from scipy.special import ndtri, stdtrit
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
@@ -146,24 +146,6 @@ def paired(found, pairs):
         assert value == {}
 
 
-def test_failures_are_told_by_kind(lab):
-    told = lab.study(FAILING)
-    assert "d, timeout (504): upstream took too long" in told and "3 failed in all" in told
-    answers = pd.read_csv(lab.folder / "figures/own/mine/answers.csv", keep_default_na=False)
-    why = answers[answers["model"] == "d"].set_index("item")["reply_status"].str.split(":").str[0]
-    none = {
-        "q14": "timeout",
-        "q15": "context too long",
-        "q16": "filtered",
-        "q20": "endpoint's fault",
-    }
-    assert why[why != ""].to_dict() == none
-    assert answers["truncated"].sum() == 1
-    verdicts = pd.read_csv(lab.folder / "figures/own/mine/verdicts.csv").set_index("item")
-    status = verdicts[verdicts["model"] == "d"]["status"]
-    assert status[14:].tolist() == ["error"] * 3 + ["graded"] + ["unparsed"] * 2 + ["error"]
-
-
 def test_what_repeats_in_units(lab):
     """12 units of 2 questions: e is right on 8 units, f on none; 11 replies' worth of knowledge.
 
@@ -263,22 +245,6 @@ def test_two_runs_with_a_known_difference(lab):
     expected = [100 * (-6 / 14 + s * half) for s in (-1, 1)]
     assert found.loc["change, points", ["low", "high"]].tolist() == pytest.approx(expected)
     assert expected[0] < -50 < 0 < expected[1]  # as p says, which is above 0.05
-
-
-def test_a_second_judge_on_the_same_answers(lab):
-    """The other judge calls N right and P wrong, which the first did not: 6 of 20 change."""
-    truth = {"a": "R" * 8 + "N" * 4 + "PP" + "W" * 6}
-    lab.says = {"judge": SAYS, "other": SAYS | {"N": ONE, "P": ZERO}}
-    lab.study(truth, name="first")
-    lab.study(truth, name="second", judge="other")
-    main.study(["COMPARE=first,second"])
-    told = lab.capsys.readouterr().out
-    assert "6 verdicts changed" in told and "judge before, other now" in told
-    value = lab.table("changed_from_first", "second").loc["a"]["value"]
-    assert value["answers that differ, %"] == 0 and value["change, points"] == 10
-    assert (value["right in first, %"], value["right in second, %"]) == (50, 60)
-    flips = pd.read_csv(lab.folder / "figures/own/second/changed_from_first_verdicts.csv")
-    assert flips["item"].tolist() == [f"q{k:02}" for k in range(8, 14)]
 
 
 # ---- ordered grades

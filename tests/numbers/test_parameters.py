@@ -3,14 +3,13 @@
 import dis
 import shutil
 from ast import PyCF_ALLOW_TOP_LEVEL_AWAIT
-from pathlib import Path
 
 import pytest
 
 from bedside.build import notebooks
 from bedside.read import paths
 from bedside.write import plots
-from matrix import EMBEDDED, House, lacking, undrawn
+from matrix import EMBEDDED, House, undrawn
 
 MARK = "(changed here)"  # in changed templates
 GIVEN = {  # each other than any notebook's own
@@ -80,31 +79,3 @@ def test_cells_leave_parameters_alone(name):
             code = compile("".join(cell["source"]), name, "exec", PyCF_ALLOW_TOP_LEVEL_AWAIT)
             assigned = {i.argval for i in dis.get_instructions(code) if i.opname == "STORE_NAME"}
             assert not assigned & notebooks.parameters(name).keys()
-
-
-MOVED = {  # notebook: tables whose p values, corrected rates or draws rest on the seed
-    "cancer_myth/03_evaluation": {"fig6a_scores", "table_judges"},
-    "medhalu/04_robustness": {"fig_robust_choices"},
-    "meddialbench/01_design_and_validation": {"table7_adherence"},
-    "meddialbench/04_interactions": {"fig4_interactions", "table4_interactions"},
-}
-DRAWS = {"cancer_myth/02_adversarial_generation", "cancer_myth/04_mitigation"}
-DRAWS |= {"medhalu/01_benchmark"}  # with another seed others are asked
-SEEDED = [(n, "sample", MOVED.get(n, set())) for n in notebooks.listed() if n not in DRAWS]
-SURVEY = {"table_survey_agreement", "table_survey_tests"}
-SEEDED += [("cancer_myth/01_physician_survey", "public", SURVEY)]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name, profile, moved", SEEDED)
-def test_which_numbers_the_seed_moves(monkeypatch, tmp_path, name, profile, moved):
-    if absent := lacking(name, profile):
-        pytest.skip(f"not here: {', '.join(absent)}")
-    monkeypatch.setattr(plots, "save", undrawn)
-    house, made = House(monkeypatch, tmp_path / "house"), []
-    for seed in ("", "7"):
-        house.to(f"figures{seed}")
-        house.run(name, profile=profile, seed=seed)
-        made.append({p: out for p, out in house.outputs().items() if p.endswith(".csv")})
-    assert {Path(p).stem for p in made[0] if made[0][p] != made[1][p]} == moved
-    assert made[0].keys() == made[1].keys()

@@ -5,8 +5,6 @@ from math import isnan
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from bedside import stats
 from bedside.judging import trust_cards
@@ -16,23 +14,9 @@ from bedside.write import tables
 RNG_SEED = 7
 
 
-@st.composite
-def in_units(draw, columns=1):
-    """(booleans (n, columns), units (n,)) with rows in random order."""
-    size = draw(st.lists(st.integers(1, 4), min_size=10, max_size=14))
-    units = np.repeat(np.arange(len(size)), size)
-    cell = st.lists(st.booleans(), min_size=columns, max_size=columns)
-    rows = draw(st.lists(cell, min_size=len(units), max_size=len(units)))
-    return np.array(rows, dtype=bool).reshape(len(units), columns), units
-
-
 def copies(k, *arrays):
     """Arrays with each row k times."""
     return [np.repeat(a, k, axis=0) for a in arrays]
-
-
-def width(interval):
-    return interval.high - interval.low
 
 
 def rng():
@@ -97,31 +81,6 @@ def test_the_pair_table_is_over_units():
 
 
 # ---- shares
-
-
-@given(in_units(), st.integers(2, 6))
-@settings(deadline=None)
-def test_a_share_keeps_what_it_promises(rows, k):
-    hits, units = rows[0][:, 0], rows[1]
-    once, wilson = stats.share(hits, units), stats.wilson(int(hits.sum()), len(hits))
-    repeated = len(set(units)) < len(units)
-    if not hits.all() and hits.any():
-        assert width(once) >= width(wilson) - 1e-12
-    p, count = hits.mean(), len(set(units))
-    sums = np.array([(hits[units == u] - p).sum() for u in range(count)])
-    spread = (sums**2).sum() * count / (count - 1) / len(hits)
-    alike = repeated and 0 < p < 1 and spread / (p * (1 - p)) >= 1
-    copied = stats.share(*copies(k, hits, units))
-    assert copied.value == once.value and copied.n == k * once.n
-    if alike or (repeated and p in (0, 1)):
-        assert copied[1:3] == pytest.approx(once[1:3])
-    elif repeated and spread > 1e-9:  # never below what the units imply
-        size = p * (1 - p) * len(hits) / spread
-        from scipy.stats import t
-
-        z = t.ppf(0.975, count - 1)
-        implied = 2 * z * (p * (1 - p) / size + z**2 / (4 * size**2)) ** 0.5 / (1 + z**2 / size)
-        assert implied - 1e-9 <= width(copied) <= width(once) + 1e-12
 
 
 # ---- rates corrected for a judge's errors

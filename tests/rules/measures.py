@@ -15,11 +15,9 @@ import pytest
 
 import medhalu_cells
 import radiation_cells
-from bedside.annotation import raters
 from bedside.judging import trust_cards
 from bedside.own import results
 from bedside.papers.cancer_myth import scores as cancer_myth
-from bedside.papers.cancer_myth import survey
 from bedside.papers.cancer_myth.tables import systems
 from bedside.papers.cancer_myth.v2 import scores as cures
 from bedside.papers.meddialbench import scores as consulted
@@ -85,15 +83,6 @@ def mitigated():
     lost = frame["status"] != "graded"
     frame["value"] = frame["value"].mask(lost, None)
     return frame.assign(hit=frame["value"] == 1, complexity=None, outcome=None)
-
-
-def ratings():
-    """Ratings of four sources' answers to 12 questions: of the whole, and of two paragraphs."""
-    names = "question source part rater"
-    frame = rows_of(names, range(12), survey.RATED.values(), range(3), "ABC")
-    frame["rating"] = drawn([1, 2, 3, 4, 5], len(frame), 6).astype(float)
-    frame["labels"] = [["Overly generic"] if r == 1 else [] for r in frame["rating"]]
-    return frame.assign(missing="")
 
 
 ITEMS = pd.DataFrame({"item": [f"i{k}" for k in range(24)]}).assign(
@@ -173,18 +162,6 @@ def lists():
     return frame
 
 
-def labelled():
-    """Three raters' labels of 24 rows in 12 units, and repetitions."""
-    frame = rows_of("rater k", ["Ann", "Bo", "Cy"], range(24))
-    frame["id"], frame["unit"] = "r" + frame["k"].astype(str), "u" + (frame["k"] // 2).astype(str)
-    told = dict.fromkeys(sorted(set(raters.LABEL) - set(frame)), "")
-    told |= dict(value=drawn(["yes", "no"], len(frame), 17), seconds=3.0, repetition=False)
-    frame = frame.assign(**told)
-    frame.loc[frame["k"] == 7, ["value", "refused"]] = [None, "undecided"]
-    again = frame[frame["k"] < 3].assign(repetition=True)
-    return pd.concat([frame, again], ignore_index=True)[raters.LABEL].astype({"repetition": bool})
-
-
 class Frame(NamedTuple):
     """paper: whose Run its measures get. lost: what an unscored row has. read: columns of numbers
 
@@ -201,7 +178,6 @@ class Frame(NamedTuple):
 UNPARSED = {"status": "unparsed", "value": None}
 MYTHS = Frame("cancer_myth", answers, UNPARSED)
 CURES = Frame("cancer_myth", mitigated, UNPARSED | {"hit": False})
-SURVEY = Frame("cancer_myth", ratings, read=("rating",), unit="question")
 UNREAD = {"status": "unparsed", "yes": NAN, "spans": []}
 DETECTED = Frame("medhalu", detections, UNREAD, ("yes",), "item")
 READ = ("correct", "coverage", "turns", "per_turn", "misled")
@@ -210,7 +186,6 @@ LISTS = Frame(
     "radiation", lists, {"status": "unparsed", "match": "unparsed", "pairs": None}, (), "item"
 )
 OWN = Frame("own", right_or_wrong, UNPARSED)
-LABELS = Frame("own", labelled, read=("seconds",))
 
 
 def scored(frame):
@@ -234,9 +209,7 @@ MEASURES = {
     "agreement of systems": (MYTHS, lambda run, f: systems.agreement(f, run)),
     "rates of the cures": (CURES, lambda run, f: cures.rates(f)),
     "against plain": (CURES, lambda run, f: cures.pairs_as_one(cures.rates(f))),
-    "tests of the survey": (SURVEY, lambda run, f: survey.source_tests(f, run)),
     "Table 6": (DETECTED, lambda run, f: medhalu_cells.six(run, f, ITEMS)),
-    "Table 8": (DETECTED, lambda run, f: medhalu_cells.eight(run, f, ITEMS)),
     "spans": (DETECTED, lambda run, f: spans.span_table(run, f, ITEMS, MARKED)),
     "accuracy": (HELD, lambda run, f: accuracy(f)),
     "changes": (HELD, lambda run, f: consulted.changes(f, run)),
@@ -247,8 +220,6 @@ MEASURES = {
     "own scores": (OWN, lambda run, f: results.scores(run, f)),
     "own pairs": (OWN, lambda run, f: results.pairs(run, f)),
     "own, corrected": (OWN, lambda run, f: results.corrected(run, f, {"j": CARD})),
-    "agreement of raters": (LABELS, lambda run, f: raters.agreement(f, "diagnosis", run.rng("a"))),
-    "consensus of raters": (LABELS, lambda run, f: raters.consensus(f)),
 }
 
 

@@ -11,10 +11,8 @@ from measures import (
     MODELS,
     NAN,
     REFERENCE,
-    labelled,
     matched,
     measure,  # noqa: F401  (a fixture)
-    ratings,
     renamed,
     same,
 )
@@ -22,7 +20,6 @@ from measures import (
 from bedside import BedsideError
 
 EACH = pytest.mark.parametrize("name", MEASURES)
-MODELED = [n for n, (of, _) in MEASURES.items() if of.make not in (ratings, labelled)]
 
 
 @EACH
@@ -46,7 +43,7 @@ def back_again(found, names):
     return made
 
 
-@pytest.mark.parametrize("name", MODELED)
+@EACH
 def test_numbers_move_with_the_names_of_models(name, measure):  # noqa: F811
     """Names exchanged, and one that sorts otherwise. p and detectable differences stay."""
     for names in (dict(zip(MODELS, MODELS[::-1])), {MODELS[0]: "zelkova"}):
