@@ -168,30 +168,3 @@ def test_two_rates_of_one_quantity_may_be_chance(run):
         counts = [round(rate * N / 100) for rate in rates]
         p = proportions_ztest(counts, [N, N])[1]
         assert versions.chance(pd.DataFrame({"value": rates})) == pytest.approx(p)
-
-
-def rows(*values, quantity="x", about=False):
-    """(version, value) pairs of one quantity."""
-    return pd.DataFrame(
-        [(quantity, f"place {k}", v, x, about) for k, (v, x) in enumerate(values)],
-        columns=["quantity", "place", "version", "value", "about"],
-    )
-
-
-@pytest.mark.parametrize(
-    "values, options, kind, within",
-    [
-        ([(1, 2.0), (2, 2.0)], {}, "same", ""),
-        ([(1, 2.2), (2, 2)], {}, "rounded", ""),
-        ([(1, 2.5), (2, 3)], {}, "rounded", ""),
-        ([(1, 5.8), (2, 12)], {}, "different", ""),
-        ([(2, 5.8), (2, 12)], {}, "different", "summary of version 2"),
-        ([(1, 5.8), (1, 6), (2, 7)], {}, "different", ""),
-        ([(1, 89.47), (1, 90)], {"about": True}, "rounded", ""),
-        ([(1, 89.47), (1, 92)], {"about": True}, "different", "the paper"),
-        ([(1, 7), (2, 17)], {"quantity": "models evaluated"}, "changed", ""),
-    ],
-)
-def test_how_two_texts_depart_from_each_other(values, options, kind, within):
-    made = versions.disagreements(rows(*values, **options))
-    assert made["kind"].unique().tolist() == [kind] and made["within"].unique().tolist() == [within]

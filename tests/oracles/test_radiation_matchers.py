@@ -12,13 +12,8 @@ from sklearn.metrics import cohen_kappa_score
 import radiation_lists
 from bedside import BedsideError, stats
 from bedside.judging import trust_cards
-from bedside.papers.radiation import (
-    data,
-    matching,
-    scores,
-    study,
-    tables,
-)
+from bedside.papers.radiation import data, display, labels, matching, scores, study, tables
+from bedside.publish.judged_items import text as block
 from bedside.read import prompts
 from conftest import completion
 from radiation_lists import lists_of
@@ -221,3 +216,20 @@ def test_pairs_of_a_term_count_together():
     assert found["high"] - found["low"] > 90 * by_term > 250 * by_pair
     none = tables.by_kind(pairs, {"m": verdict.assign(status="error")}).iloc[0]
     assert np.isnan(none["value"]) and (none["n"], none["unscored"]) == (0, 240)
+
+
+def test_raters_flag_what_a_matcher_decided_on_a_list(run):
+    """Two lists of two decisions each; one false positive: 3 of 4 decisions, 1 of 2 lists."""
+    said = ["Tiredness → fatigue", "Exhaustion → nothing"]
+    decided = [block(display.DECISIONS, "\n".join(said))]
+    whole = {"id": "a/b", "blocks": decided, "reply": "", "verdicts": [{"judge": "lexical"}]}
+    pieces = labels.pieces(whole)
+    assert [(p["id"], p["reply"]) for p in pieces] == list(zip(["a/b#1", "a/b#2"], said))
+    flags = [labels.flag(p, "right", "Ann") for p in pieces]
+    more = [{**f, "list": "a/c"} for f in flags]
+    frame = pd.DataFrame([*flags, more[0], {**more[1], "label": "false positive"}])
+    found = tables.flag_table(run, frame).set_index(["row", "column"])
+    assert found.loc[("O4-Mini", "agreement"), ["value", "n"]].tolist() == [96, 30]
+    shares = {"agreement": 75, "false positives": 25, "false negatives": 0}
+    assert found.loc["lexical", "value"].to_dict() == shares | {"lists without a flag": 50}
+    assert found.loc[("lexical", "agreement"), "n"] == 4

@@ -41,9 +41,6 @@ def test_the_first_set_ends_where_another_generator_begins():
     assert made["generator"].tolist() == ["Manual", "GPT-4o", "Claude-3.5-Sonnet", "GPT-4o"]
 
 
-# ---- our own data
-
-
 # ---- answers and judges
 
 
@@ -131,10 +128,3 @@ def test_a_model_is_shown_examples_and_gives_a_reason_first(run_of, endpoint):
     system = endpoint.bodies[-1]["messages"][0]["content"]
     assert "Example" not in system and "reason" not in system
     assert list(form(endpoint.bodies[-1])["properties"]) == ["score"]
-
-
-def test_any_category_that_fits_counts():
-    """Of three verdicts one is the label, one a second category, and one neither: 2 of 3."""
-    items = pd.DataFrame({"item": [*"abcd"], "fits": [["x"], ["x", "y"], ["x"], ["y"]]})
-    found = pd.DataFrame({"value": ["x", "y", "y", None], "status": ["graded"] * 3 + ["unparsed"]})
-    assert study.overlap(items, found)["value"] == pytest.approx(2 / 3)

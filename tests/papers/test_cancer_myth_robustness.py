@@ -10,6 +10,7 @@ from scipy.special import stdtrit
 from statsmodels.formula.api import ols
 from statsmodels.stats.anova import anova_lm
 
+from bedside import stats
 from bedside.papers.cancer_myth import robustness, survey
 from cells import wanted
 
@@ -137,3 +138,40 @@ def test_differences_of_shares_kept_are_those_by_hand():
             x, y, n1, n0 = c[m]["kept"].sum(), c[~m]["kept"].sum(), m.sum(), (~m).sum()
             over, under = over + (x * n0 - y * n1) / len(c), under + n1 * n0 / len(c)
         assert found["balanced", out, "within categories"] == pytest.approx(100 * over / under)
+
+
+def ratings_of(points, paragraphs=2):
+    """Ratings as `survey.survey`, whose paragraphs have the whole answer's points."""
+    n, k, r = points.shape
+    rows = [
+        (q, SOURCES[s], part, f"Doctor {d + 1}", points[q, s, d])
+        for q, s, d, part in itertools.product(*map(range, (n, k, r, paragraphs + 1)))
+    ]
+    return pd.DataFrame(rows, columns=["question", "source", "part", "rater", "rating"])
+
+
+def words_of(rng, n):
+    return pd.DataFrame({s: rng.integers(200, 420, n) for s in SOURCES})
+
+
+def test_the_usual_choice_is_the_papers_mean():
+    rng = np.random.default_rng(0)
+    points = rated(rng, [1, 0.5, 0.2, 0]).round().clip(-2, 3) + 3
+    made = robustness.curve(ratings_of(points), words_of(rng, 25), rng)
+    usual = made[made["usual"]].set_index("model")["value"]
+    for k, model in enumerate(robustness.MODELS):
+        assert usual[model] == pytest.approx((points[:, k] - points[:, 3]).mean())
+        flips = stats.paired_permutation(points[:, k].mean(1), points[:, 3].mean(1), rng)
+        mine = made[made["usual"] & (made["model"] == model)]["p"].iloc[0]
+        assert mine == pytest.approx(flips, abs=0.03)
+    assert made.groupby("model")["z"].apply(lambda z: z.is_monotonic_increasing).all()
+
+
+def test_candidates_are_kept_if_released_and_near_only_within_a_generator():
+    long = "My mother was told that her lymphoma can't be treated at her age, what should we expect"
+    texts = [long, long + " now", "Is surgery the only treatment for my colon cancer", long + " ?"]
+    frame = pd.DataFrame({"question": texts, "item": list("abcd"), "category": "A", "myth": 1})
+    frame = frame.assign(first=False, generator=["x", "x", "x", "y"])
+    made = robustness.reviewed(frame, pd.DataFrame({"question": [texts[2]]}))
+    assert made["kept"].tolist() == [0, 0, 1, 0]
+    assert (made["near"] >= robustness.NEAR).tolist() == [True, True, False, False]

@@ -157,3 +157,16 @@ def test_shares_of_the_survey_draw_questions(run):
 
 
 # numbers of the survey itself, which these worlds don't have
+
+
+def test_intraclass_correlation_of_a_worked_example():
+    """Shrout and Fleiss (1979), six targets and four judges: ICC(2,1) is .29."""
+    ratings = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
+    assert survey.intraclass(pd.DataFrame(ratings)) == pytest.approx(0.29, abs=0.005)
+
+
+def test_shuffling_keeps_each_raters_ratings():
+    """Two raters who always give 1 and 5 stay 4 apart however their ratings are shuffled."""
+    wide = pd.DataFrame({"a": [1] * 9, "b": [5] * 9})
+    assert survey.chance_spread(wide, np.random.default_rng(0), most=3, times=5).tolist() == [0] * 5
+    assert survey.chance_spread(wide, np.random.default_rng(0), most=4, times=5).tolist() == [1] * 5

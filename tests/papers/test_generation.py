@@ -1,19 +1,15 @@
-"""Section 3 over scripted models: the loop that writes questions, and myths that models list."""
+"""Section 3.2 over scripted models: the loop that writes questions."""
 
 import asyncio
 import json
 
-import numpy as np
 import pandas as pd
 import pytest
 
-from bedside.judging import baselines, judges
+from bedside.judging import judges
 from bedside.keep import registry, store
-from bedside.papers.cancer_myth import collecting, data
-from bedside.papers.cancer_myth.baselines import Alike, Categoriser
 from bedside.papers.cancer_myth.generation import generate, generate_all
 from bedside.papers.cancer_myth.study import Known
-from bedside.read import sources
 from conftest import completion
 
 MYTHS = pd.DataFrame(
@@ -149,36 +145,3 @@ def test_a_failed_call_ends_the_loop_and_the_next_run_goes_on(run, endpoint):
     undisturbed = loop(run)
     pd.testing.assert_frame_equal(questions, undisturbed[0])
     pd.testing.assert_frame_equal(rounds, undisturbed[1])
-
-
-def test_judges_without_a_model_learn_from_other_texts():
-    kinds = ["inevitable side effect"] * 3 + ["no symptoms means no disease"] * 3
-    texts = ["hair grows back"] * 3 + ["tests find silent tumours"] * 3
-    learnt = pd.DataFrame({"item": [*"abcdef"], "correction": texts, "label": kinds})
-    made = Categoriser(learnt, [*data.CATEGORIES])
-    asked = pd.DataFrame({"correction": ["silent tumours", "hair"]})
-    assert made.grade(asked) == [kinds[5], kinds[0]] and made.out_of_fold() == kinds
-    assert made.grade(learnt.head(0)) == []
-    known = sources.load("cancer_myth_myth_pairs")
-    assert known["label"].mean() == 0.5
-    right = baselines.held_out(Alike, known, [0, 1]) == known["label"]
-    assert 0.5 < right.mean() < 1
-
-
-# ---- myths that models list (3.1)
-
-
-def test_which_pairs_are_compared():
-    listed = pd.DataFrame({"cancer": ["Bone", "Bone", "Skin"]})
-    listed["myth"] = ["Legs come off.", "Sugar feeds tumours.", "Legs must come off."]
-    known = pd.DataFrame({"item": ["m1", "m2"], "cancer": ["Bone", "Lip"]})
-    known["myth"] = ["Tumours live on sugar.", "Pipes are safe."]
-    made = collecting.pairs(listed, known, np.random.default_rng(0))
-    by = {kind: part[["myth", "other"]].values.tolist() for kind, part in made.groupby("kind")}
-    # the third is nearest to the first; the known one on bones to the second
-    assert by[collecting.TWICE][1] == ["Legs must come off.", "Legs come off."]
-    assert by[collecting.AGAIN] == [["Tumours live on sugar.", "Sugar feeds tumours."]]
-    # for bones only the one on lips is of another cancer
-    assert by[collecting.APART][0] == ["Legs come off.", "Pipes are safe."]
-    assert made["item"].is_unique
-    assert collecting.pairs(listed.head(0), known, np.random.default_rng(0)).empty

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from bedside import BedsideError
-from bedside.papers.medhalu import building, data, detection, labels, study
+from bedside.papers.medhalu import building, data, detection, labels, study, tables
 from bedside.read import formats, sources
 
 
@@ -149,3 +149,54 @@ def test_a_bad_label_is_an_error_that_names_file_item_and_way_out(run, put, row,
         labels.annotations(run, items)
     assert "annotations.csv" in str(caught.value)
     assert item in str(caught.value) or "mh-99" in str(caught.value)
+
+
+def test_which_pairs_are_built_is_a_choice_up_to_the_papers_2077(run, monkeypatch):
+    """Words of its answers: 0 for one, else 5, 50 or 500; all pairs that the paper counts."""
+    sizes = {"HealthQA": 1141, "LiveQA": 246, "MedicationQA": 690}
+    made = [(name, i) for name, n in sizes.items() for i in range(n)]
+    long = [("word " * (5, 50, 500)[i % 3]).strip() for _, i in made]
+    whole = pd.DataFrame(made, columns=["dataset", "question"]).astype(str)
+    whole = whole.assign(item=whole.index.astype(str), expert_answer=[*long[:-1], ""], topic="t")
+    monkeypatch.setattr(run, "profile", "public")
+    asked = []
+
+    def base(run, liveqa_set, unanswered):
+        asked.append(liveqa_set)
+        return whole if unanswered else whole[:-1]
+
+    monkeypatch.setattr(building, "base", base)
+
+    def lengths(*limits):
+        found = building.chosen(run, 0, limits)
+        return sorted({*data.words(found["expert_answer"])}), len(found)
+
+    assert lengths(10, 100, "test") == ([50], 380 + 82 + 230)
+    assert lengths(1, 100, "test")[0] == [5, 50] and lengths(10, 0, "test")[0] == [50, 500]
+    assert lengths(0, 0, "training") == ([0, 5, 50, 500], 2077)
+    assert asked == ["test"] * 3 + ["training"]
+    for seed in range(8):  # with some seeds the last one was to be none
+        monkeypatch.setattr(run, "seed", seed)
+        built = building.chosen(run, 0, (0, 0, "training"))
+        assert built["type"].iloc[-1] != "none"
+        counts = built.groupby(["dataset", "type"]).size().unstack()
+        assert (counts.max(axis=1) - counts.min(axis=1) <= 1).all()
+
+
+def test_table_3_counts_the_runs_own_experts(put, run):
+    before = tables.benchmark.experts_table(run)
+    assert set(before["source"]) == {"published"}
+    counts = "expert,Gender,Male,2\nexpert,Gender,prefer not to say,4\n"
+    counts += "layperson,Gender,Male,9\n"
+    counts += "expert,attention checks,passed,5\nexpert,attention checks,failed,1\n"
+    put("medhalu_raters", f"group,question,answer,raters\n{counts}")
+    own = tables.benchmark.experts_table(run).query("source == 'run'")
+    assert own[["row", "value"]].values.tolist() == [
+        ["Gender: Male", 2],
+        ["Gender: prefer not to say", 4],
+    ]
+    assert own["column"].unique().tolist() == before["column"].unique().tolist()
+    items = asyncio.run(study.benchmark(run, "built", 16, "smollm2-135m", 512))
+    found = tables.benchmark.raters_table(run, labels.annotations(run, items), items)
+    made = found.iloc[-1]
+    assert (made["row"], made["value"], made["n"]) == ("expert", 1, 6)

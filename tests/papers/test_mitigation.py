@@ -11,7 +11,6 @@ from bedside.judging import judges
 from bedside.keep import registry
 from bedside.keep.registry import StopRun
 from bedside.papers.cancer_myth import data, study
-from bedside.papers.cancer_myth.baselines import Echo
 from bedside.papers.cancer_myth.v2 import optimiser, scores
 from bedside.papers.cancer_myth.v2.agents import multi_agent
 from bedside.papers.cancer_myth.v2.items import split
@@ -224,19 +223,7 @@ def test_a_budget_used_up_in_the_optimiser_stops_the_run(run, optimise, monkeypa
         optimise("Be kind.", 400, reflector="smollm2-135m")
 
 
-# ---- a judge and exams
-
-
-def test_the_two_grade_judge_without_a_model():
-    """Sentences that take up the question's words are the mark; one that shares none never is."""
-    asked = ["Is BCG put into the bladder on Monday?"] * 2 + ["May I swim after the scan?"] * 2
-    said = ["BCG is not put into the bladder. Drink water.", "Drink water. Rest well."]
-    said += ["You may never swim after a scan.", "Take a towel."]
-    labelled = pd.DataFrame({"item": [*"aabb"], "question": asked, "answer": said})
-    judge = Echo(labelled.assign(label=[-1, 1, -1, 1]), study.PLAIN_GRADES)
-    assert judge.out_of_fold() == [-1, 1, -1, 1]
-    other = pd.DataFrame({"answer": ["Rest well.", "Radiotherapy does not hurt."]})
-    assert judge.grade(other.assign(question="Does radiotherapy hurt?")) == [1, -1]
+# ---- exams
 
 
 EXAM = {

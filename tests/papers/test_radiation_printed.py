@@ -1,19 +1,22 @@
-"""Radiation: what its printed numbers allow, and that other numbers turn the readings."""
+"""Radiation: what its printed numbers allow, the best list for all; other numbers turn readings."""
+
+import itertools
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from bedside import stats
 from bedside.papers.radiation import implied, study
 from bedside.papers.radiation.implied import (
     agreement,
     consistency,
     free_form,
     levels,
-    overlap,
     selection,
 )
 from bedside.read import claims, published
+from cells import wanted
 
 
 @pytest.fixture
@@ -101,21 +104,6 @@ def test_sums_of_recalls_by_onset_and_by_frequency_are_of_the_same_cells():
     assert sums.onset == pytest.approx(sums.frequency) == pytest.approx(short.sum() + late.sum())
 
 
-def test_a_rounded_number_lies_surely_or_possibly_above_a_bound():
-    which = implied.above(pd.Series([0.02, 0.01, 0.0, -0.01]), slack=0.01)
-    assert [w.tolist() for w in which] == [[1, 0, 0, 0], [1, 1, 1, 0]]
-    assert implied.number(which) == "1 to 3 of 4"
-    assert implied.of_most(which) is None and implied.of_most(which, all=True) is False
-
-
-def test_faultless_lists_overlap_by_what_sites_share():
-    """By hand: site a has x and y, b has x: x of x or y, and one of the two for b's patient."""
-    reference = pd.DataFrame({"site": ["a", "a", "b"], "effect": ["x", "y", "x"]})
-    patients = pd.DataFrame({"site": ["a", "b"]})
-    # the base list is x: 1/2 and 1; or x and y: 1 and 1/2
-    assert overlap.faultless(patients, reference) == (0.75, 0.75)
-
-
 # ---- readings
 
 
@@ -163,3 +151,40 @@ def test_what_follows_if_a_number_is_a_slip(run):
     way = "rare effects in every model, long-term ones in most"
     assert [f["rad-late"][way][3] for f in (found, then)] == [True, False]
     assert levels.readings(run, reference) == found  # what is printed stays
+
+
+ROBUST = "radiation/07_robustness"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_best_list_for_all_is_the_best_of_all_lists(seed):
+    rng = np.random.default_rng(seed)
+    terms, sites = list("abcdefg"), ["one", "two", "three"]
+    held = rng.random((7, 3)) < 0.6
+    rows = [(t, s) for i, t in enumerate(terms) for j, s in enumerate(sites) if held[i, j]]
+    reference = pd.DataFrame(rows, columns=["effect", "site"])
+    patients = pd.DataFrame({"site": rng.choice(sorted(set(reference["site"])), 9)})
+    world = {"reference": reference, "patients": patients, "terms": terms}
+    score, found = wanted(ROBUST, "over_patients", "best", **world)
+    lists = (c for k in range(1, 8) for c in itertools.combinations(terms, k))
+    assert score(found) == pytest.approx(max(map(score, lists)))
+    by_hand = []
+    for site in patients["site"]:
+        own = set(reference.loc[reference["site"] == site, "effect"])
+        hits = len(own & set(found))
+        by_hand.append(2 * hits / (len(own) + len(found)))
+    assert score(found) == pytest.approx(np.mean(by_hand))
+
+
+def test_the_f1_at_which_a_matcher_undoes_a_gain():
+    """Lists with a true share of right entries, seen by a matcher that errs."""
+    rng, length, size = np.random.default_rng(1), 20, 25
+    goal, specificity, sensitivity = 0.62, 0.9, 0.7
+    right = goal * (1 + length / size) / (2 * length / size)
+    truth = rng.random((40_000, length)) < right
+    assert np.mean(2 * truth.sum(1) / (length + size)) == pytest.approx(goal, abs=0.005)
+    passed = rng.random(truth.shape) < np.where(truth, sensitivity, 1 - specificity)
+    seen = passed.mean()
+    assert stats.turning_sensitivity(seen, right, specificity) == pytest.approx(
+        sensitivity, abs=0.01
+    )

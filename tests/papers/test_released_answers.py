@@ -238,9 +238,6 @@ def test_each_claim_that_names_a_way_to_get_data_is_decided_with_them():
     assert naming == {words: set(ids.split()) for words, ids in NAMED.items()}
 
 
-# ---- Cancer-Myth's released grades and generated questions
-
-
 # ---- MedHalu, HealthQA and LiveQA's training set, which only their authors give
 
 
@@ -299,27 +296,20 @@ def test_the_training_set_of_liveqa_decides_its_claims(with_copy, told, holds):
     assert made["mh-personal"]["LiveQA"][3] is holds
 
 
-SPAN = {"HealthQA": 40, "LiveQA": 40, "MedicationQA": 40}  # characters of each labelled span
+@pytest.mark.parametrize("span, harder", [(40, True), (400, False), (0, None)])
+def test_a_copy_of_medhalu_decides_what_its_spans_say(with_copy, span, harder):
+    """Table 7's own order with spans of one length; not if LiveQA's are longer, or if it has none.
 
-
-@pytest.mark.parametrize(
-    "lengths, lacking, marked, harder",
-    [
-        (SPAN, None, True, True),  # Table 7's own order, with spans of one length
-        ({**SPAN, "LiveQA": 400}, None, True, False),  # LiveQA's spans are ten times as long
-        (SPAN, "LiveQA", False, None),  # without its spans nothing can be said
-        (SPAN, "MedicationQA", False, None),
-    ],
-)
-def test_a_copy_of_medhalu_decides_what_its_spans_say(with_copy, lengths, lacking, marked, harder):
+    span: characters of each of LiveQA's labelled spans; the others' have 40.
+    """
     lines = [
         {"dataset": d, "question": f"q {n}", "answer": "a" * 500, "type": kind}
-        | {"spans": None if kind == "none" or d == lacking else ["a" * length]}
-        for d, length in lengths.items()
+        | {"spans": ["a" * length] if length and kind != "none" else None}
+        for d, length in (("HealthQA", 40), ("LiveQA", span), ("MedicationQA", 40))
         for n, kind in enumerate(("fact", "input", "none"))
     ]
     run = with_copy("medhalu_benchmark", "".join(json.dumps(r) + "\n" for r in lines), "jsonl")
     made = benchmark.answers(run) | {"mh-spans-length": detection.span_lengths(run)}
     assert undecided(made, NAMED["medhalu.jsonl"]) == []
-    assert made["mh-labelled"]["spans in the set itself"][3] == marked
+    assert made["mh-labelled"]["spans in the set itself"][3] == (span > 0)
     assert made["mh-spans-length"][claims.AS_WRITTEN][3] is harder
