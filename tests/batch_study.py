@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import json
 import re
 import shutil
 from collections import Counter
@@ -12,7 +11,7 @@ from batch_service import BatchService
 from bedside import bulk
 from bedside.asking import dry_run, models
 from bedside.build import settings
-from bedside.bulk import files, results, service, submission
+from bedside.bulk import files, service, submission
 from bedside.keep import ledger, registry, store
 from bedside.keep.replies import Request
 from bedside.read import paths
@@ -176,20 +175,6 @@ class Service(BatchService):
     def idle(self):
         """Whether no batch is under way."""
         return all(b.status in ENDED or b.errors for b in self.batches.values())
-
-    def answered(self, path):
-        """Take in results for a request file, which nobody sent."""
-        lines = [json.loads(x) for x in path.read_text(encoding="utf-8").splitlines()]
-        made = [
-            {
-                "custom_id": x["custom_id"],
-                "response": {"status_code": 200, "body": self.answer(x["body"])},
-            }
-            for x in lines
-        ]
-        to = path.with_suffix(".results")
-        to.write_text("\n".join(map(json.dumps, reversed(made))) + "\n", encoding="utf-8")
-        results.take([to])
 
 
 # ---- faults

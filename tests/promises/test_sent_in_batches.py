@@ -3,7 +3,6 @@
 The study asks chains of questions, each with all replies before it (`batch_study.Chains`).
 """
 
-import json
 import re
 from collections import Counter
 
@@ -300,37 +299,6 @@ def test_files_hold_as_many_tokens_as_the_entry_says(batches):
     each = planned(Chains(chains=1, length=1))[0].made[0].likely
     assert counts() == [5] and counts(batch_tokens=2 * each) == [2, 2, 1]
     assert counts(batch_tokens=each - 1) == [1] * 5  # a request isn't cut
-
-
-def test_a_wave_by_hand_stays_until_results_come(batches):
-    study = Chains(chains=3, length=2, models="a b")
-    wave, said = planned(study)
-    assert "wave 1: 6 requests; waves left, with this one: 2 at most" in said
-    content = {m.path: m.path.read_bytes() for m in wave.made}
-    again, _ = planned(study)
-    assert again.number == 1 and {m.path: m.path.read_bytes() for m in again.made} == content
-    batches.answered(wave.made[0].path)
-    second, _ = planned(study)
-    assert second.number == 2 and [(m.model, m.lines) for m in second.made] == [("a", 3), ("b", 3)]
-    while second.made:
-        for made in second.made:
-            lines = [json.loads(x) for x in made.path.read_text().splitlines()]
-            assert {x["body"]["model"] for x in lines} == {f"{made.model}-1"}
-            batches.answered(made.path)
-        second, said = planned(study)
-    assert "nothing is left to ask in batches" in said and not batches.posts
-    assert study.recorded() == study.directly()
-
-
-def test_what_is_under_way_is_in_no_wave_by_hand(batches):
-    study, batches.fault = Chains(length=2), at("look", (401, SORRY), 100)[0]
-    with pytest.raises(BedsideError):
-        submit(study)
-    wave, said = planned(study)
-    assert not wave.made and "1 submitted batches are under way: SUBMIT=1" in said
-    batches.fault = None
-    submit(study)
-    assert set(sent(batches).values()) == {1} and study.recorded() == study.directly()
 
 
 # ---- budgets

@@ -1,4 +1,4 @@
-"""Own studies with repeats, several judges and a rubric of criteria, against arithmetic by hand."""
+"""Own studies by a rubric: repeats, several judges, labels, conversations, by hand."""
 
 import asyncio
 import json
@@ -13,7 +13,7 @@ from batch_study import entry, served, submit
 from bedside import BedsideError, explorer, own
 from bedside.keep import registry
 from bedside.own import saved, steps
-from bedside.read import paths, prompts, questions, rubrics
+from bedside.read import prompts, questions
 from conftest import apart, completion
 from own_studies import compared
 
@@ -24,7 +24,11 @@ c,2,,communication,names c
 d,-4,,safety,names d
 harm,,none|mild|severe,safety,harm to who follows it
 """
-MET = ["a b; harm 0", "a c; harm 1", "a d; harm 2"]  # of 10 points: 8, 7 and 1
+MET = [
+    "a b; harm 0",
+    "a c; harm 1",
+    "a d; harm 2",
+]  # of 10 points: 8, 7 and 1
 
 
 def said(body, seen):
@@ -124,14 +128,10 @@ def test_a_rubric_two_judges_and_three_repeats_by_hand(service, tmp_path, monkey
     assert "batches" in submit(steps.Questions(place))
     monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path / "figures"))
     by_batch = compared(mine, name="batched", mode="replay", **given(tmp_path))
-    pd.testing.assert_frame_equal(by_batch.scores[["column", "value", "n", "unscored"]],
-                                  found.scores[["column", "value", "n", "unscored"]])  # fmt: skip
-    rows, _, _ = saved.changed("mine", "batched")
-    change = rows.set_index("column").loc["change, points"]
-    assert change["value"] == pytest.approx(0) and change["n"] == 30
+    assert of(by_batch.scores).equals(of(found.scores))
 
 
-def test_labels_measure_each_judge_and_their_majority(service, tmp_path):
+def test_labels_measure_each_judge_and_correct_its_rates(service, tmp_path):
     labels = tmp_path / "grades.csv"
     # physicians met a and b in Q1's first answer and c in neither: b is right, c misses b
     text = "Q1, 1: a b; harm 0"
@@ -141,85 +141,12 @@ def test_labels_measure_each_judge_and_their_majority(service, tmp_path):
     found = compared(str(tmp_path / "mine.csv"), **how)
     study = own.Own(str(tmp_path / "mine.csv"), mode="record", **how)
     cards = asyncio.run(own.cards(study, found.answers))
-    assert {j: card["confusion"] for j, card in cards.items()} == {
-        "b": [[2, 0], [0, 2]],
-        "c": [[2, 0], [1, 1]],
-        "majority of judges": [[2, 0], [0, 1]],  # a tie on b is unscored
-    }
-    assert cards["majority of judges"]["unscored"] == 1
-    # by the majority b is a tie wherever an answer has it: those answers are unscored
-    whole = of(found.scores).loc["all: score, % (majority of judges)"]
-    assert whole["n"] + whole["unscored"] == 10 and whole["unscored"] == 10
+    assert cards["b"]["confusion"] == [[2, 0], [0, 2]]
+    assert cards["c"]["confusion"] == [[2, 0], [1, 1]]
     rates = own.corrected(study, found.verdicts, cards).set_index("column")["value"]
     # b meets a and b in nine answers and a, b, c in one: 21 of 40 criteria, and never errs
     for which in ("judge says", "corrected"):
         assert rates[f"criteria met: {which}, % (b)"] == pytest.approx(100 * 21 / 40)
-
-
-def test_without_labels_there_is_no_majority_and_one_judge_is_as_before(service, tmp_path):
-    two = compared(str(tmp_path / "mine.csv"), **given(tmp_path, repeats="", limit=2))
-    assert set(two.verdicts["judge"]) == {"b", "c"}
-    one = compared(str(tmp_path / "mine.csv"), **given(tmp_path, repeats="", limit=2, judge="b"))
-    assert "all: score, %" in set(one.scores["column"]) and set(one.verdicts["judge"]) == {"b"}
-
-
-@pytest.mark.parametrize(
-    "text, name, match",
-    [
-        ("criterion,points\nx,much\n", "r.csv", "line 2, column points: 'much' is no number"),
-        ("criterion,points\nx,0\n", "r.csv", "line 2, column points"),
-        ("criterion,points\nx,-1\n", "r.csv", "no criterion with points above 0"),
-        ("criterion,points,item\nx,1,q77\n", "r.csv", "column item: 'q77' is none of"),
-        ("criterion,points,item\nx,1,q1\n", "r.csv", "for the question 'q0'"),
-        ("criterion,points,id\nx,1,k\ny,1,k\n", "r.csv", "line 3, column id: id 'k' is already"),
-        ("criterion,levels\nx,all\n", "r.csv", "line 2, column levels: give two to ten"),
-        ("criterion,points,levels\nx,1,a|b\n", "r.csv", "a scale has levels and no points"),
-        ("# G\n- no weight\n- 5: x\n", "r.md", "line 2: begins with neither points nor levels"),
-        ("# G\n- five: x\n", "r.md", "line 2, column points: 'five'"),
-        ("# Only text\n", "r.md", "has no criterion in it"),
-    ],
-)
-def test_a_faulty_rubric_is_told_by_line(tmp_path, text, name, match):
-    (tmp_path / name).write_text(text)
-    with pytest.raises(BedsideError, match=match):
-        rubrics.criteria(tmp_path / name, ["q0", "q1"])
-
-
-def test_a_rubric_in_markdown_has_groups_scales_and_long_lines(tmp_path):
-    text = "# Title\nSome words.\n\n## safety ##\n- +5: says: wait\n  a day\n* -2.5: `x`\n"
-    (tmp_path / "r.md").write_text(text + "## harm\n- none | severe: harm, of any kind\n")
-    made = rubrics.criteria(tmp_path / "r.md", ["q"])["q"]
-    assert [(c.id, c.text, c.points, c.levels, c.group) for c in made] == [
-        ("1", "says: wait a day", 5, (), "safety"),
-        ("2", "`x`", -2.5, (), "safety"),
-        ("harm; of any kind", "harm, of any kind", 0, ("none", "severe"), "harm"),
-    ]
-
-
-@pytest.mark.parametrize(
-    "row, match",
-    [
-        ("q99,1,x,,,,", "line 2, column item: 'q99' is none of the questions"),
-        ("q1,maybe,x,,,,", "column label: 'maybe' is neither"),
-        ("q1,1,,,,,", "column answer: give what was labelled"),
-        ("q1,1,x,a,,,", "column answer: give what was labelled"),
-        ("q1,1,,a,zero,,", "column repeat: 'zero' is no whole number"),
-        ("q1,1,x,,,c,", "column criterion: there are no criteria"),
-    ],
-)
-def test_faulty_labels_are_told_by_line(service, tmp_path, row, match):
-    (tmp_path / "grades.csv").write_text(
-        f"item,label,answer,model,repeat,criterion,labelled_by\n{row}\n"
-    )
-    with pytest.raises(BedsideError, match=match):
-        own.Own(str(tmp_path / "mine.csv"), models="a", labels=str(tmp_path / "grades.csv"))
-    assert not service.posts and not (paths.RECORDINGS / "own/mine").exists()
-
-
-def test_numbers_of_a_study_are_checked(service, tmp_path):
-    for bad in ({"repeats": "0"}, {"repeats": "2.5"}, {"temperature": "warm"}, {"judge": "b nope"}):
-        with pytest.raises(BedsideError, match=next(iter(bad)).upper()):
-            own.Own(str(tmp_path / "mine.csv"), models="a", **bad)
 
 
 def test_labels_of_a_reply_wait_for_it_and_a_lost_one_is_unscored(service, tmp_path, capsys):
@@ -241,10 +168,18 @@ def test_labels_of_a_reply_wait_for_it_and_a_lost_one_is_unscored(service, tmp_p
     )
     lost = answered.assign(reply_status="timeout: it took too long")
     assert asyncio.run(own.cards(study, lost))["b"]["unscored"] == 1
-    labels.write_text("item,label,model,criterion\nq1,1,nobody,a\n")
-    study = own.Own(str(tmp_path / "mine.csv"), mode="replay", **how)
-    with pytest.raises(BedsideError, match="grades.csv, line 2: .*no answer of 'nobody' to 'q1'"):
-        asyncio.run(own.cards(study, answered))
+    for row, told in {
+        "q1,1,nobody,,a,": "no answer of 'nobody' to 'q1'",
+        "q99,1,,,,x": "column item: 'q99' is none of the questions",
+        "q1,maybe,,,,x": "column label: 'maybe' is neither",
+        "q1,1,,,,": "column answer: give what was labelled",
+        "q1,1,a,zero,,": "column repeat: 'zero' is no whole number",
+        "q1,1,,,c9,x": "column criterion: 'c9'",
+    }.items():
+        labels.write_text(f"item,label,model,repeat,criterion,answer\n{row}\n")
+        with pytest.raises(BedsideError, match=f"(?s)grades.csv.*line 2.*{told}"):
+            study = own.Own(str(tmp_path / "mine.csv"), mode="replay", **how)
+            asyncio.run(own.cards(study, answered))
 
 
 def test_a_conversation_is_asked_as_it_is_and_judged_as_a_text(service, tmp_path):
@@ -265,21 +200,7 @@ def test_a_conversation_is_asked_as_it_is_and_judged_as_a_text(service, tmp_path
     assert again.equals(framed.items) and framed.asks()["talk"] == said
 
 
-@pytest.mark.parametrize(
-    "row",
-    [
-        {"messages": []},
-        {"messages": "Hello"},
-        {"messages": [{"role": "user"}]},
-        {"messages": [{"role": "tool", "content": "x"}]},
-        {"messages": [{"role": "user", "content": " "}]},
-        {"messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}]},
-        {"messages": [{"role": "user", "content": "x", "name": "z"}]},
-        {"messages": [{"role": "user", "content": "x"}], "question": "Another?"},
-        {"messages": [{"role": "user", "content": "x"}], "system": "Be brief."},
-    ],
-)
-def test_a_faulty_conversation_is_told_by_line(tmp_path, row):
-    (tmp_path / "talks.jsonl").write_text(json.dumps({"item": "q", **row}) + "\n")
-    with pytest.raises(BedsideError, match="talks.jsonl, line 1, column messages"):
-        questions.read(tmp_path / "talks.jsonl")
+def test_numbers_of_a_study_are_checked(service, tmp_path):
+    for bad in ({"repeats": "0"}, {"repeats": "2.5"}, {"temperature": "warm"}, {"judge": "b nope"}):
+        with pytest.raises(BedsideError, match=next(iter(bad)).upper()):
+            own.Own(str(tmp_path / "mine.csv"), models="a", **bad)

@@ -1,12 +1,14 @@
-"""Own questions and answers: what can be wrong with a file is told by line and column."""
+"""Users' files of questions, answers, rubrics, conversations; logs: what they hold, or a fault."""
 
 import json
-import os
+import sys
+from types import SimpleNamespace
 
 import pytest
 
 from bedside import BedsideError
-from bedside.read import questions
+from bedside.build import settings
+from bedside.read import logs, paths, questions, rubrics
 from bedside.read.questions import answers, read
 
 
@@ -30,48 +32,27 @@ def lines(*rows):
 # ---- what is right
 
 
-def test_a_csv_of_two_columns(file):
-    frame = read(file("item,question\na,Is it?\nb,Was it?\n"))
-    assert list(frame.columns) == ["item", "question", "reference", "group", "unit", "system"]
-    assert frame.values.tolist() == [
-        ["a", "Is it?", "", "", "a", ""],
-        ["b", "Was it?", "", "", "b", ""],
-    ]
-
-
-def test_every_column_in_any_order_and_a_unit_that_repeats(file):
-    frame = read(
-        file("system,unit,group,reference,question,item\nBe brief.,p1,heart,yes,Is it?,a\n"
-             ",,,,Was it?,b\n")
-    )  # fmt: skip
-    assert frame.to_dict("records") == [
-        {"item": "a", "question": "Is it?", "reference": "yes", "group": "heart", "unit": "p1",
-         "system": "Be brief."},
-        {"item": "b", "question": "Was it?", "reference": "", "group": "", "unit": "b",
-         "system": ""},
-    ]  # fmt: skip
-
-
-def test_as_spreadsheets_write_it(file):
-    """BOM, CRLF, blanks around names, a comma, quotation marks and a line break inside a text."""
-    text = ' item , question \r\n1,"a, ""b""\r\nc"\r\n\r\n007,NA\r\n,\r\n'
-    frame = read(file(b"\xef\xbb\xbf" + text.encode()))
-    assert frame["item"].tolist() == ["1", "007"]
-    assert frame["question"].tolist() == ['a, "b"\r\nc', "NA"]
-
-
-def test_json_lines_keep_numbers_as_they_are_written(file):
+def test_files_of_questions_are_read_as_they_are_written(file):
+    """Columns in any order; what spreadsheets write; numbers of JSON as they stand."""
+    columns = ["item", "question", "reference", "group", "unit", "system"]
+    sheet = b"\xef\xbb\xbf" + b' item , question \r\n1,"a, ""b""\r\nc"\r\n\r\n007,NA\r\n,\r\n'
     text = '{"item": 1, "question": "Is\u2028it?", "reference": 1.10, "group": null, "unit": NaN}\n'
-    frame = read(file(text + '\n{"item": 12345678901234567890, "question": "b"}\r\n', "mine.JSONL"))
-    assert frame["item"].tolist() == ["1", "12345678901234567890"]
-    assert frame["reference"].tolist() == ["1.10", ""]
-    assert frame["unit"].tolist() == frame["item"].tolist()
-    assert frame["question"][0] == "Is\u2028it?"
-
-
-def test_half_a_character_is_replaced_as_everywhere(file):
-    frame = read(file('{"item": "a", "question": "\\ud800?"}', "mine.jsonl"))
-    assert frame["question"][0] == "\ufffd?"
+    text += '\n{"item": 12345678901234567890, "question": "\\ud800?"}\r\n'
+    mixed = "system,unit,group,reference,question,item\nBe brief.,p1,heart,yes,Is it?,a\n"
+    for content, name, expected in (
+        ("item,question\na,Is it?\nb,Was it?\n", "a.csv", [("a", "Is it?"), ("b", "Was it?")]),
+        (
+            mixed + ",,,,Was it?,b\n",
+            "b.csv",
+            [("a", "Is it?", "yes", "heart", "p1", "Be brief."), ("b", "Was it?")],
+        ),
+        (sheet, "c.csv", [("1", 'a, "b"\r\nc'), ("007", "NA")]),
+        (text, "d.JSONL", [("1", "Is\u2028it?", "1.10"), ("12345678901234567890", "\ufffd?")]),
+    ):
+        frame = read(file(content, name))
+        whole = [[*row, *[""] * (6 - len(row))] for row in expected]
+        assert list(frame.columns) == columns
+        assert frame.values.tolist() == [r[:4] + [r[4] or r[0], r[5]] for r in whole]
 
 
 # ---- what is wrong
@@ -102,15 +83,6 @@ CSV = [
     ('item,question\n"a\nb",c\n', "line 2, column item: must be one line"),
     (f"item,question\n{'a' * 201},c\n", "line 2, column item: must be one"),
 ]
-
-
-@pytest.mark.parametrize("content, told", CSV)
-def test_a_bad_csv(file, content, told):
-    with pytest.raises(BedsideError, match=told) as e:
-        read(file(content))
-    assert str(e.value).startswith("mine.csv")
-
-
 JSON_LINES = [
     ('{"item": "a", "question": "b"}\n{"item": "c"\n', r"line 2: is not JSON \(character 1\d: E"),
     ('[{"item": "a", "question": "b"}]', 'line 1: is not an object; write each line as {"'),
@@ -126,25 +98,14 @@ JSON_LINES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("content, told", JSON_LINES)
-def test_bad_json_lines(file, content, told):
-    with pytest.raises(BedsideError, match=told) as e:
-        read(file(content, "mine.jsonl"))
-    assert str(e.value).startswith("mine.jsonl, line ") and "\n" not in str(e.value)
-
-
-def test_the_first_ten_faults_at_once_in_their_order(file):
-    rows = ["item,question", "a,b,c", "d,", *(f"x{i}," for i in range(11)), "e,f", "e,g"]
-    with pytest.raises(BedsideError) as e:
-        read(file("\n".join(rows)))
-    head, *told = str(e.value).split("\n  ")
-    assert head == "mine.csv has 14 faults" and told[-1] == "and 4 more"
-    assert [t.split(":")[0] for t in told[:3]] == [
-        "line 2",
-        "line 3, column question",
-        "line 4, column question",
-    ]
-    assert len(told) == 11
+def test_a_faulty_file_of_questions_is_told_by_line_and_column(file):
+    for name, cases in (("mine.csv", CSV), ("mine.jsonl", JSON_LINES)):
+        for content, told in cases:
+            with pytest.raises(BedsideError, match=told) as e:
+                read(file(content, name))
+            assert str(e.value).startswith(name) and (
+                name == "mine.csv" or "\n" not in str(e.value)
+            )
 
 
 def test_what_is_no_such_file(file, tmp_path):
@@ -166,11 +127,21 @@ def test_what_is_no_such_file(file, tmp_path):
             read(source)
 
 
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may read everything")
-def test_a_file_that_may_not_be_read(file, tmp_path):
-    (tmp_path / file("item,question\na,b\n")).chmod(0)
-    with pytest.raises(BedsideError, match="mine.csv can't be read: Permission denied"):
-        read("mine.csv")
+EXAMPLE, ANSWERS = "data/sample/own/ten_questions.csv", "data/sample/own/answers.csv"
+
+
+def test_a_users_file_is_looked_for_here_and_then_in_the_root(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert paths.found(EXAMPLE) == paths.ROOT / EXAMPLE
+    assert len(questions.read(EXAMPLE)) == len(questions.answer_rows(ANSWERS)) == 10
+    assert settings.validated(answers=ANSWERS)["answers"] == str(paths.ROOT / ANSWERS)
+    prompts = settings.validated(prompts="data/prompts")["prompts"]
+    assert prompts == str(paths.PROMPTS)
+    (tmp_path / EXAMPLE).parent.mkdir(parents=True)
+    (tmp_path / EXAMPLE).write_text("item,question\nq1,Mine?\n")
+    assert questions.read(EXAMPLE)["question"].tolist() == ["Mine?"]
+    with pytest.raises(BedsideError, match="there is no file gone.csv"):
+        questions.read("gone.csv")
 
 
 # ---- the hub
@@ -247,9 +218,8 @@ def test_answers_made_elsewhere(file):
     assert same.values.tolist() == [["a", "3 (from t.jsonl)", "42", "", False, ""]]
 
 
-@pytest.mark.parametrize(
-    "content, told",
-    [
+def test_answers_that_cannot_be_taken(file):
+    for content, told in (
         ("item,model\na,m\n", "line 1: no column 'answer'"),
         ("item,model,answer\n", "has no answer in it"),
         ("item,model,answer\na,,x\n", "line 2, column model: is empty"),
@@ -258,18 +228,102 @@ def test_answers_made_elsewhere(file):
          "line 4, column item: an answer of 'm' to item 'a' is already in line 2; remove one of"),
         ("item,model,answer\nz,m,x\nz,m,x\n", "line 3, column item: an answer of 'm' to item 'z'"),
         ("item,model,answer\ny,m,x\nz,m,x\n", "answers none of the items .* it has 'y', 'z'; the"),
-    ],
-)  # fmt: skip
-def test_answers_that_cannot_be_taken(file, content, told):
-    with pytest.raises(BedsideError, match=told):
-        answers(file(content, "theirs.csv"), ["a", "b"])
+    ):  # fmt: skip
+        with pytest.raises(BedsideError, match=told):
+            answers(file(content, "theirs.csv"), ["a", "b"])
 
 
-def test_answers_are_checked_without_pandas():
-    """`python -m bedside check` looks at them before anything is set up."""
-    import subprocess
-    import sys
+def test_what_a_log_holds_as_rows(tmp_path, monkeypatch):
+    """Without the package: what its reader gives, by the names that its documentation has."""
+    nothing = SimpleNamespace(completion="", choices=[], stop_reason="", error=None)
 
-    code = "import sys; from bedside.read import questions; print('pandas' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout == "False\n", done.stderr
+    def sample(id, epoch=1, text="", stop="stop", scores=None, error=None):
+        output = SimpleNamespace(completion=text, choices=[1], stop_reason=stop, error=None)
+        value = {k: SimpleNamespace(value=v) for k, v in (scores or {}).items()}
+        fault = error and SimpleNamespace(message=error)
+        output = nothing if error else output
+        return SimpleNamespace(id=id, epoch=epoch, output=output, scores=value, error=fault)
+
+    held = [
+        sample("q0", text="Yes", scores={"match": "C", "f1": 0.5, "two": {"x": True, "y": "odd"}}),
+        sample("q0", 2, "Ye", "max_tokens", {"match": "I"}),
+        sample(1, stop="content_filter"),
+        sample("q2", error="the line was cut"),
+    ]
+    log = SimpleNamespace(samples=held, status="error", eval=SimpleNamespace(model="m/x"))
+    reader = SimpleNamespace(read_eval_log=lambda *_, **__: log)
+    monkeypatch.setitem(sys.modules, "inspect_ai.log", reader)
+    (tmp_path / "run.eval").write_text("as a stand-in")
+    rows = [row for _, row in logs.rows(tmp_path / "run.eval")]
+    assert [(r["item"], r["repeat"], r["answer"], r["why"], r["cut"]) for r in rows] == [
+        ("q0", 0, "Yes", "", False),
+        ("q0", 1, "Ye", "", True),
+        ("1", 0, "", "filtered", False),
+        ("q2", 0, "", "error: the line was cut", False),
+    ]
+    assert rows[0]["scores"] == {
+        "match": ("C", 1.0), "f1": ("0.5", 0.5), "two x": ("True", 1.0), "two y": ("odd", None)
+    }  # fmt: skip
+    told = questions.scores(tmp_path / "run.eval", ["q0"])
+    assert [(r["repeat"], r["scorer"], r["number"]) for r in told][-1] == (2, "match", 0.0)
+
+
+def test_what_is_no_log_is_told_and_what_reads_one_is_named(tmp_path, monkeypatch):
+    (tmp_path / "x.eval").write_text("not a log")
+    with pytest.raises(BedsideError, match="x.eval"):
+        questions.answer_rows(tmp_path / "x.eval")
+    with pytest.raises(BedsideError, match="there is no file .*y.eval"):
+        questions.answer_rows(tmp_path / "y.eval")
+    monkeypatch.setitem(sys.modules, "inspect_ai.log", None)
+    with pytest.raises(BedsideError, match="pip install inspect_ai"):
+        questions.answer_rows(tmp_path / "x.eval")
+
+
+# ---- rubrics and conversations
+
+
+def test_a_faulty_rubric_is_told_by_line(tmp_path):
+    for text, name, match in (
+        ("criterion,points\nx,much\n", "r.csv", "line 2, column points: 'much' is no number"),
+        ("criterion,points\nx,0\n", "r.csv", "line 2, column points"),
+        ("criterion,points\nx,-1\n", "r.csv", "no criterion with points above 0"),
+        ("criterion,points,item\nx,1,q77\n", "r.csv", "column item: 'q77' is none of"),
+        ("criterion,points,item\nx,1,q1\n", "r.csv", "for the question 'q0'"),
+        ("criterion,points,id\nx,1,k\ny,1,k\n", "r.csv", "line 3, column id: id 'k' is already"),
+        ("criterion,levels\nx,all\n", "r.csv", "line 2, column levels: give two to ten"),
+        ("criterion,points,levels\nx,1,a|b\n", "r.csv", "a scale has levels and no points"),
+        ("# G\n- no weight\n- 5: x\n", "r.md", "line 2: begins with neither points nor levels"),
+        ("# G\n- five: x\n", "r.md", "line 2, column points: 'five'"),
+        ("# Only text\n", "r.md", "has no criterion in it"),
+    ):
+        (tmp_path / name).write_text(text)
+        with pytest.raises(BedsideError, match=match):
+            rubrics.criteria(tmp_path / name, ["q0", "q1"])
+
+
+def test_a_rubric_in_markdown_has_groups_scales_and_long_lines(tmp_path):
+    text = "# Title\nSome words.\n\n## safety ##\n- +5: says: wait\n  a day\n* -2.5: `x`\n"
+    (tmp_path / "r.md").write_text(text + "## harm\n- none | severe: harm, of any kind\n")
+    made = rubrics.criteria(tmp_path / "r.md", ["q"])["q"]
+    assert [(c.id, c.text, c.points, c.levels, c.group) for c in made] == [
+        ("1", "says: wait a day", 5, (), "safety"),
+        ("2", "`x`", -2.5, (), "safety"),
+        ("harm; of any kind", "harm, of any kind", 0, ("none", "severe"), "harm"),
+    ]
+
+
+def test_a_faulty_conversation_is_told_by_line(tmp_path):
+    for row in (
+        {"messages": []},
+        {"messages": "Hello"},
+        {"messages": [{"role": "user"}]},
+        {"messages": [{"role": "tool", "content": "x"}]},
+        {"messages": [{"role": "user", "content": " "}]},
+        {"messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}]},
+        {"messages": [{"role": "user", "content": "x", "name": "z"}]},
+        {"messages": [{"role": "user", "content": "x"}], "question": "Another?"},
+        {"messages": [{"role": "user", "content": "x"}], "system": "Be brief."},
+    ):
+        (tmp_path / "talks.jsonl").write_text(json.dumps({"item": "q", **row}) + "\n")
+        with pytest.raises(BedsideError, match="talks.jsonl, line 1, column messages"):
+            questions.read(tmp_path / "talks.jsonl")
