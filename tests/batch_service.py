@@ -210,7 +210,8 @@ class BatchService:
         raise Refused(404, f"No batch found with id '{name}'.")
 
     async def _list_batches(self, request):
-        return _page(request, [b.shown() for b in reversed(self.batches.values())], 100, 20)
+        found = [b.shown() for b in reversed(self.batches.values())]
+        return _json({"object": "list", "data": found, "has_more": False})
 
     async def _look(self, request):
         batch = self._batch(request)
@@ -241,18 +242,3 @@ async def _sent(request):
         return json.loads(await request.read() or b"{}")
     except ValueError:
         return None
-
-
-def _page(request, found, most, default):
-    """A page of a list, after the object that the request names."""
-    limit, after = request.query.get("limit", str(default)), request.query.get("after")
-    if not limit.isdigit() or not 1 <= int(limit) <= most:
-        raise Refused(400, f"The limit lies between 1 and {most}.", "limit", "invalid_value")
-    names = [x["id"] for x in found]
-    if after and after not in names:
-        raise Refused(400, f"No such object: {after}", "after", "invalid_value")
-    start = names.index(after) + 1 if after else 0
-    shown = found[start : start + int(limit)]
-    ends = {"first_id": shown[0]["id"], "last_id": shown[-1]["id"]} if shown else {}
-    more = len(found) > start + len(shown)
-    return _json({"object": "list", "data": shown, **ends, "has_more": more})

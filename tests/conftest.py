@@ -46,8 +46,11 @@ def pytest_sessionstart(session):
 
 def pytest_sessionfinish(session):
     """No test writes into the checkout's data."""
-    if not hasattr(session.config, "workerinput") and (odd := in_data() ^ session.in_data):
-        pytest.exit(f"a test wrote or deleted {', '.join(sorted(odd))}", returncode=1)
+    odd = in_data() ^ session.in_data
+    if odd and not hasattr(session.config, "workerinput"):
+        told = session.config.pluginmanager.get_plugin("terminalreporter")
+        told.write_line(f"\nERROR: a test wrote or deleted {', '.join(sorted(odd))}", red=True)
+        session.exitstatus = 1
 
 
 def pytest_collection_modifyitems(items):

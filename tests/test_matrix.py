@@ -73,7 +73,7 @@ def test_any_model_runs_through(house, tmp_path_factory, case):
         assert name in pages.merge(profile)["notebooks"]
 
 
-@pytest.mark.parametrize("k, name", enumerate(NAMES))
+@pytest.mark.parametrize("k, name", [*enumerate(NAMES)])
 def test_fewer_items_replay(house, k, name):
     """What is recorded for all items holds the calls for any number of them."""
     house.run(name, profile="sample", limit=1 + k % 7)

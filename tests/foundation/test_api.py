@@ -1,6 +1,5 @@
 """What `import bedside` offers: docs/api.md and its examples, names, and asking without a run."""
 
-import asyncio
 import doctest
 import re
 import subprocess
@@ -11,12 +10,10 @@ import pytest
 
 import bedside
 from bedside import BedsideError
-from bedside.asking.models import MissingRecording
 from bedside.build import settings
 from bedside.publish import api
 from bedside.read import paths
 from bedside.write import frames
-from conftest import completion
 
 PAGE = api.PAGE.read_text(encoding="utf-8")
 RECIPES = re.findall(r"^```python\n(>>>(?:[^`].*\n)+)```", PAGE, re.M)
@@ -44,7 +41,6 @@ def lacks_texts(code):
 
 def test_the_page_is_up_to_date():
     assert api.filled(PAGE) == PAGE, "write it anew: make outputs"
-    assert len(PAGE.splitlines()) <= 200
 
 
 LONG = "bedside.study("
@@ -72,21 +68,17 @@ def test_each_name_has_an_example_that_gives_what_the_page_says(here):
             assert not result or repr(found) == result, name
 
 
-@pytest.mark.parametrize(
-    "use, told",
-    [
+def test_what_is_not_there_gets_the_nearest_or_the_way_out():
+    for use, told in (
         (lambda: bedside.grade, "no attribute 'grade'; did you mean 'graded'"),
-        (lambda: bedside.xyz, "no attribute 'xyz'$"),
         (lambda: bedside.load("cancer_myth_released"), "isn't part of PROFILE=sample"),
         (lambda: bedside.load("cancer_myth_labeled"), "did you mean 'cancer_myth_labelled'"),
         (lambda: bedside.table("radiation", "table1_freeform"), "did you mean 'table1_free_form'"),
         (lambda: bedside.ask({"q": "Is it?"}, ""), "name a model"),
         (lambda: bedside.ask({"q": "?"}, "smollm2-135m", mode="plan"), "unknown mode 'plan'"),
-    ],
-)
-def test_what_is_not_there_gets_the_nearest_or_the_way_out(use, told):
-    with pytest.raises((AttributeError, BedsideError), match=told):
-        use()
+    ):
+        with pytest.raises((AttributeError, BedsideError), match=told):
+            use()
 
 
 def test_importing_it_loads_none_of_its_rooms():
@@ -109,28 +101,3 @@ def test_data_tables_and_claims_are_those_of_the_files(tmp_path, monkeypatch):
     for ask in (lambda: bedside.claims("medhalu"), lambda: bedside.table("medhalu", "table_x")):
         with pytest.raises(BedsideError, match="run `make medhalu PROFILE=sample` first"):
             ask()
-
-
-def test_what_is_asked_is_recorded_once_and_replayed(served, endpoint, tmp_path):
-    """Also in a notebook, whose loop is running already."""
-    endpoint.script = lambda n, body: completion(
-        '{"score": 1}' if "response_format" in body else "It is."
-    )
-    asked, where = {"q1": "Is it?", "q2": "And now?"}, {"recordings": tmp_path / "kept"}
-    with pytest.raises(MissingRecording):
-        bedside.ask(asked, "served", **where)
-
-    async def notebook():
-        return bedside.ask(asked, "served", mode="record", **where)
-
-    made = asyncio.run(notebook())
-    assert made["answer"].tolist() == ["It is."] * 2 and len(endpoint.bodies) == 2
-    sent = {body["messages"][-1]["content"] for body in endpoint.bodies}
-    assert sent == {*asked.values()}
-    assert bedside.ask(asked, "served", **where).equals(made) and len(endpoint.bodies) == 2
-    frame = made.assign(question=made["item"].map(asked), reference="")
-    frame.loc[1, "reply_status"] = "refused"
-    judged = bedside.judge(frame, "served", mode="record", **where)
-    assert judged["status"].tolist() == ["graded", "error"] and judged["value"].iloc[0] == 1
-    alone = bedside.judge(frame.head(1).drop(columns="reply_status"), "served", **where)
-    assert alone["value"].tolist() == [1] and len(endpoint.bodies) == 3

@@ -1,6 +1,5 @@
 """The build: notebooks run together, each alone in its kernel, and only what changed."""
 
-import html
 import json
 import os
 import signal
@@ -13,9 +12,7 @@ import pytest
 from jupyter_client.provisioning import KernelProvisionerFactory
 
 from bedside import BedsideError
-from bedside import __main__ as steps
 from bedside.build import kernels, notebooks, settings
-from bedside.publish.pages import content
 from bedside.read import paths
 from conftest import until
 
@@ -56,24 +53,20 @@ def kind(request, monkeypatch):
     factory.default_provisioner_name = before
 
 
-def test_each_notebook_has_a_kernel_of_its_own(kind, tmp_path):
-    show = (
-        "import os, sys; print(os.getpid(), getattr(sys, 'left', 'nothing'), 'mine' in globals())"
-    )
+def test_each_notebook_has_a_kernel_of_its_own_in_the_environment_of_the_moment(
+    kind, tmp_path, monkeypatch
+):
+    show = "import os, sys; print(os.getpid(), getattr(sys, 'left', 'nothing'), 'mine' in globals()"
+    show += ", os.environ.get('OF_THIS_TEST'), os.getcwd())"
     a = notebook(tmp_path, "a", show, "import sys; sys.left = mine = 'something'")
-    b = notebook(tmp_path, "b", show)
-    for path in (a, b):
-        notebooks.execute(path, path, {})
-    (first, *one), (second, *other) = said(a).split(), said(b).split()
-    assert first != second and one == other == ["nothing", "False"]
-
-
-def test_a_kernel_gets_the_environment_of_the_moment(kind, tmp_path, monkeypatch):
-    path = notebook(tmp_path, "a", "import os; print(os.environ.get('OF_THIS_TEST'), os.getcwd())")
-    for value in ("set", None):
+    b, found = notebook(tmp_path, "b", show), []
+    for path, value in ((a, "set"), (b, None)):
         monkeypatch.setenv("OF_THIS_TEST", value) if value else monkeypatch.delenv("OF_THIS_TEST")
         notebooks.execute(path, path, {})
-        assert said(path).split() == [str(value), str(paths.ROOT)]
+        pid, *rest = said(path).split()
+        assert rest == ["nothing", "False", str(value), str(paths.ROOT)]
+        found.append(pid)
+    assert found[0] != found[1]
 
 
 def test_a_notebook_says_what_failed(tmp_path):
@@ -83,15 +76,6 @@ def test_a_notebook_says_what_failed(tmp_path):
     told = r"(?s)x\.ipynb failed in cell .*1 / \(a - 7\).*ZeroDivisionError: .*done\.ipynb"
     with pytest.raises(BedsideError, match=told):
         notebooks.execute(path, tmp_path / "done.ipynb", {"a": 7})
-
-
-def test_a_notebooks_parameters_are_read_not_run(tmp_path, monkeypatch):
-    monkeypatch.setattr(paths, "NOTEBOOKS", tmp_path)
-    path = notebook(tmp_path, "x", "a = 1\nb = -0.5  # why\nc = ''", "d = 2")
-    assert notebooks.parameters("x") == {"a": 1, "b": -0.5, "c": ""}
-    path.write_text(path.read_text().replace("parameters", "params"))
-    with pytest.raises(BedsideError, match="x.ipynb: exactly one cell .* not 0"):
-        notebooks.parameters("x")
 
 
 RUN = """
@@ -160,7 +144,7 @@ def runs(monkeypatch):
     return log, faults
 
 
-@pytest.mark.parametrize("jobs", [1, 2, 8])
+@pytest.mark.parametrize("jobs", [1, 3])
 def test_judges_are_measured_before_they_are_used(runs, jobs):
     log, _ = runs
     passed = []
@@ -175,20 +159,12 @@ def test_judges_are_measured_before_they_are_used(runs, jobs):
     assert most <= jobs and (jobs == 1 or most >= 2)
 
 
-def test_what_failed_is_told_once_the_others_have_run(runs):
-    log, faults = runs
-    faults["a/01_x"], passed = "a wrong number", []
-    with pytest.raises(BedsideError, match="a wrong number"):
-        notebooks.run_all([*OTHERS, FIRST], {}, 2, lambda name, seconds: passed.append(name))
-    assert sorted(passed) == sorted({*OTHERS, FIRST} - {"a/01_x"})
-
-
 def test_a_run_says_what_of_it_is_complete(runs, monkeypatch, tmp_path):
     log, faults = runs
     monkeypatch.setenv("BEDSIDE_RUN", "mine")
     monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
     faults["a/01_x"] = "a wrong\nnumber, or\x1b so"
-    with pytest.raises(BedsideError):
+    with pytest.raises(BedsideError, match="a wrong"):
         notebooks.run_all([*OTHERS, FIRST], {}, 2)
     told = settings.statuses(settings.outputs(""))
     assert told.pop("a/01_x") == ("failed", "a wrong number, or\ufffd so")
@@ -200,41 +176,9 @@ def test_a_run_says_what_of_it_is_complete(runs, monkeypatch, tmp_path):
     assert {s for s, _ in settings.statuses(settings.outputs("")).values()} == {"complete"}
 
 
-def test_a_page_says_why_a_notebook_failed(monkeypatch, tmp_path):
-    """The cause, however long the cell is that failed, and however often blanks occur in it."""
-    cell = "\n".join([*(f"step_{n} = {n}" for n in range(100)), "raise ValueError('no  row 7')"])
-    path = notebook(tmp_path, "a", "profile = ''", cell)
-
-    def run(name, given):
-        notebooks.execute(path, tmp_path / "out.ipynb", {})
-
-    monkeypatch.setattr(notebooks, "run", run)
-    monkeypatch.setenv("BEDSIDE_RUN", "mine")
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
-    with pytest.raises(BedsideError, match="step_99 = 99") as e:  # the terminal shows the cell
-        notebooks.run_all(OTHERS, {})
-    assert "ValueError: no  row 7" in str(e.value)
-    folder = settings.outputs("")
-    content.write({"notebooks": {}, "profile": "sample"}, folder)
-    page = html.unescape((folder / "index.html").read_text(encoding="utf-8"))
-    assert page.count("ValueError: no row 7") == len(OTHERS) and "step_" not in page
-
-
 def test_a_study_whose_judges_fail_does_not_go_on(runs):
     log, faults = runs
     faults[FIRST] = "no card"
     with pytest.raises(BedsideError, match="a/01_x did not run, since a/05_judges failed") as e:
         notebooks.run_all([*OTHERS, FIRST], {}, 2)
     assert "no card" in str(e.value) and {n for _, n in log} == {FIRST, "b/01_z"}
-
-
-def test_what_is_to_do_stands_in_files_and_may_be_nothing(runs, tmp_path):
-    log, _ = runs
-    (tmp_path / "a.todo").write_text("a/01_x\na/02_y\n")
-    absent = str(tmp_path / "b.todo")
-    steps.main(["run", "--todo", absent, "--stamps", str(tmp_path)])
-    assert log == []  # and not all of them
-    steps.main(["run", "--todo", str(tmp_path / "a.todo"), absent, "--stamps", str(tmp_path)])
-    assert {n for _, n in log} == {"a/01_x", "a/02_y"}
-    stamps = sorted(p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*.done"))
-    assert stamps == ["a/01_x.done", "a/02_y.done"]

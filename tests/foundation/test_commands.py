@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from bedside.build import commands, notebooks, settings
+from bedside.build import commands, notebooks
 from bedside.read import paths
 
 MAKEFILE = (paths.ROOT / "Makefile").read_text(encoding="utf-8")
@@ -20,16 +20,6 @@ def make(*arguments, root=paths.ROOT, **environment):
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "CONDA"))}
     done = ["make", "--no-print-directory", "-C", str(root), *arguments]
     return subprocess.run(done, capture_output=True, text=True, env={**kept, **environment})
-
-
-def test_the_table_of_variables_names_what_is_there():
-    assert "&:" not in MAKEFILE  # grouped targets need GNU Make 4.3
-    named = {by for takers in commands.KNOWN.values() for by in takers}
-    assert named <= {*TARGETS, "notebooks", "any"} and {*commands.NOTEBOOKS} <= {*TARGETS}
-    takes = {n.lower() for n in commands.taken("notebooks")}
-    assert takes == {"profile", *settings.DEFAULTS, "budget_total", "run"}
-    own = {n.lower() for n in commands.taken("study")} - {"compare"}
-    assert own <= {*notebooks.parameters(notebooks.OWN)}
 
 
 @pytest.mark.parametrize("command", ["notebooks", "study"])
@@ -44,11 +34,6 @@ def test_make_passes_what_the_table_says(command):
         quoted = value.replace("'", "'\\''")
         assert f"'{name}={quoted}'" in line
     assert line.count("=") == len(given) + 1  # and the usual MODE, before a given one
-
-
-def test_what_the_environment_has_counts_where_it_is_taken():
-    shown = make("-n", "study", "QUESTIONS=q", JUDGE="j", NAME="a_machine", PROFILE="public").stdout
-    assert "study MODE=record 'QUESTIONS=q' 'JUDGE=j'\n" in shown
 
 
 def test_help_comes_before_set_up(tmp_path):
@@ -73,39 +58,23 @@ def test_help_comes_before_set_up(tmp_path):
 
 
 def test_an_unknown_variable_stops_every_command():
-    for target in [*TARGETS, *paths.papers(), ""][::4]:
-        done = make(*filter(None, [target]), "JUGDE=b")
+    for target in [*TARGETS, *paths.papers()][::6]:
+        done = make(target, "JUGDE=b")
         assert done.returncode == 2 and done.stdout == "", target
         assert "'JUGDE'; did you mean 'JUDGE'" in done.stderr
 
 
-@pytest.mark.parametrize(
-    "given, match",
-    [
+def test_what_is_wrong_is_told_and_nothing_runs():
+    for given, match in (
         (["study", "QUESTION=x"], "'QUESTION'; did you mean 'QUESTIONS'"),
         (["study", "PROFILE=public"], "unknown variable of make study 'PROFILE'"),
-        (["study", "MIRROR="], "unknown variable of make study 'MIRROR'"),
         (["all", "MODEL=a"], "'MODEL'; did you mean 'MODELS'"),
         (["all", "NAME=x"], "NAME is for `make study` alone"),
-        (["cancer_myth", "COMPARE=a,b"], "COMPARE is for `make study` alone"),
         (["batch", "RUBRIC=x"], "RUBRIC is for `make study` alone"),
-        (["batch", "RUBRIC=x", "QUESTIONS="], "is for `make study` alone"),
         (["all", "it's$$(x)=1"], 'unknown variable "it\'s$(x)"'),
-    ],
-)
-def test_what_is_wrong_is_told_and_nothing_runs(given, match):
-    done = make("-n", *given)
-    assert done.returncode == 2 and done.stdout == "" and match in done.stderr
-
-
-def test_what_is_taken_or_means_nothing_there_passes():
-    for given in (
-        ["study", "QUESTIONS=q", "NAME=n", "JOBS=2", "CONDA_PREFIX="],
-        ["batch", "QUESTIONS=q", "RUBRIC=r", "PAPER=p", "SUBMIT=1"],
-        ["cancer_myth", "ANSWERS=x", "BUDGET_TOTAL=1"],
-        ["doctor", "NAME=x"],
     ):
-        assert make("-n", *given).returncode == 0, given
+        done = make("-n", *given)
+        assert done.returncode == 2 and done.stdout == "" and match in done.stderr
 
 
 def test_what_changed_is_made_again_and_nothing_else(root):
@@ -136,16 +105,11 @@ def test_what_changed_is_made_again_and_nothing_else(root):
     of = {paper: {n for n in every if n.startswith(f"{paper}/")} for paper in paths.papers()}
     for path, expected, last in (
         ("", set(), ""),
-        ("data/external/annotations/diagnosis/Anna Berg.jsonl", set(), "explorer"),
-        ("lib/bedside/explorer/script/start.js", set(), "explorer"),
         ("data/external/medhalu/my raters.csv", of["medhalu"], "explorer"),
         ("data/recordings/radiation/sample/a model.jsonl", of["radiation"], "explorer"),
         ("data/claims/cancer_myth.csv", of["cancer_myth"], "explorer"),
-        ("lib/bedside/papers/medhalu/data.py", of["medhalu"], "explorer"),
         ("notebooks/medhalu/02_detection.ipynb", {"medhalu/02_detection"}, "explorer"),
-        ("lib/bedside/write/plots/__init__.py", every, "explorer"),
         ("lib/bedside/run.py", every, "explorer"),
-        ("data/sources.toml", every, "explorer"),
     ):
         assert planned(path) == (expected, last), path
     assert planned("lib/bedside/run.py", "medhalu") == (of["medhalu"], "explorer")

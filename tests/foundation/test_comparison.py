@@ -10,7 +10,6 @@ from bedside.publish import comparison
 from bedside.publish.comparison import Compared, Study
 from bedside.publish.pages import models
 from bedside.read import paths
-from browser import violations, watched
 
 HOSTILE = "<script>document.title = 'gone'</script><b>{{ 7 * 7 }} $x$"
 ITEMS = [f"q-{i}" for i in range(8)]
@@ -176,10 +175,3 @@ def test_what_cant_be_compared_is_told(folder, given, told):
 
 
 # the last one: while a browser is open, no notebook runs
-@pytest.mark.slow
-def test_the_page_of_runs_fits_everywhere(hostile, browser):
-    for width in (1440, 390):
-        with watched(browser, width, 900) as shown:
-            shown.goto(hostile.as_uri())
-            assert shown.title() != "gone" and violations(shown) == []
-            assert shown.evaluate("document.documentElement.scrollWidth") <= width

@@ -6,11 +6,7 @@ import subprocess
 import sys
 import time
 
-import pytest
-
 from conftest import completion, until
-
-SLOW = "import sys, time; print('here', flush=True); time.sleep(60); sys.exit('in vain')"
 
 
 def started(*words, **environment):
@@ -23,17 +19,6 @@ def started(*words, **environment):
         # shells let what runs behind them ignore it
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
-
-
-@pytest.mark.parametrize("module", ["asyncio", "papermill"])
-def test_while_a_module_is_imported(tmp_path, module):
-    """A module that `python -m bedside` imports at once, and one that a step imports."""
-    (tmp_path / f"{module}.py").write_text(SLOW)
-    process = started("run", "medhalu/01_benchmark", PYTHONPATH=str(tmp_path))
-    assert process.stdout.readline() == "here\n"
-    process.send_signal(signal.SIGINT)
-    told = process.communicate(timeout=60)[1]
-    assert process.returncode == 130 and len(told.splitlines()) == 1 and "interrupted" in told
 
 
 def test_while_calls_are_made_what_came_is_kept(endpoint, root):

@@ -11,10 +11,9 @@ from urllib.parse import parse_qs, unquote
 import nbformat
 import pytest
 
-from bedside import BedsideError
 from bedside.build import notebooks
 from bedside.publish import pages
-from bedside.publish.pages import cite, content, site
+from bedside.publish.pages import content, site
 from bedside.read import findings, paths
 from browser import violations, watched
 
@@ -33,24 +32,6 @@ def at(profile, name):
 # ---- in a browser
 
 
-@pytest.mark.parametrize("profile", PROFILES)
-@pytest.mark.parametrize("paper", paths.papers())
-def test_findings_say_whose_they_are_and_lead_to_claims_and_cells(profile, paper):
-    text = (paths.FIGURES / profile / f"{paper}.html").read_text()
-    ids = set(ID.findall(text))
-    for f in findings.load(paper, paths.FIGURES / profile):
-        assert (f.id in ids) == (not f.lacks)
-        _, _, mine = text.partition(f'id="{f.id}"')
-        mine = mine.partition("</li>")[0]
-        if not f.lacks:
-            assert f.finding in html.unescape(mine)
-            assert ("Found here" in mine) == (f.of == "found")
-            assert all(f'claims.html#{c}"' in mine for c in f.claims)
-            cells = [unquote(to) for to in re.findall(r'href="#([^"]+\|?[^"]*)"', mine)]
-            assert len([c for c in cells if "|" in c]) > 0
-            assert all(html.escape(c) in ids for c in cells if "|" in c), cells
-
-
 def test_another_run_has_no_findings(tmp_path):
     manifest = json.loads((paths.FIGURES / "public/manifest.json").read_text())
     for entry in manifest["notebooks"].values():
@@ -59,28 +40,21 @@ def test_another_run_has_no_findings(tmp_path):
             paths.FIGURES / "public" / entry["paper"]
         )
     content.write(manifest, tmp_path)
+    told = [f.finding for paper in paths.papers() for f in findings.load(paper)]
     for name in PAGES:
         text = html.unescape((tmp_path / name).read_text())
-        files = [unquote(f) for f in HREF.findall(text) if re.match(r"\w+/\w+\.(csv|png|svg)$", f)]
-        assert [f for f in files if not (tmp_path / f).is_file()] == []
-        assert files or name not in STUDIES
-        told = [f for paper in paths.papers() for f in findings.load(paper)]
-        assert told and not any(f.finding in text for f in told)
-    assert "New here" not in (tmp_path / "index.html").read_text()
+        assert told and not any(finding in text for finding in told)
 
 
-def test_rows_of_the_embedded_model_are_behind_a_switch(browser):
-    with watched(browser, 1440, 900) as shown:
-        shown.goto(at("public", "medhalu.html"))
-        rows = shown.locator("#table6_detection tr", has_text="smollm2-135m")
-        assert rows.count() and not rows.first.is_visible()
-        shown.get_by_label("Show this run’s rows").check()
-        assert rows.first.is_visible()
-        assert shown.locator("#table6_detection table:visible tr", has_text="GPT-4").count() == 1
-    with browser.new_context(java_script_enabled=False) as context:  # it needs no script
+def test_rows_of_the_embedded_model_are_behind_a_switch_that_needs_no_script(browser):
+    with browser.new_context(java_script_enabled=False) as context:
         shown = context.new_page()
-        shown.goto(at("sample", "medhalu.html"))
-        assert shown.locator("#table6_detection tr", has_text="smollm2-135m").first.is_visible()
+        for profile, seen in (("sample", True), ("public", False)):
+            shown.goto(at(profile, "medhalu.html"))
+            row = shown.locator("#table6_detection tr", has_text="smollm2-135m").first
+            assert row.is_visible() == seen
+        shown.get_by_label("Show this run’s rows").check()
+        assert row.is_visible()
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -127,13 +101,6 @@ def test_claims_are_filtered_and_linked(browser):
         shown.locator("#count", has_text=f"{len(claims)} of").wait_for()
         shown.get_by_label("Basis").select_option("raw")
         assert visible.count() == sum(c["basis"] == "raw" for c in claims)
-        shown.goto(f"{at('public', 'claims.html')}#{min(off)}")
-        shown.reload()
-        assert visible.count() == len(claims)
-        assert (
-            shown.evaluate("document.querySelector('article:target').getBoundingClientRect().top")
-            < 900
-        )
 
 
 # ---- links
@@ -170,12 +137,6 @@ def test_every_link_of_a_fresh_clone_leads_somewhere(profile):
 FACETS = {"paper", "verdict", "basis", "weight", "of", "kind", "saved"}
 
 
-def test_the_bundled_model_is_named_at_the_head_of_each_page():
-    for name in PAGES:
-        head = (paths.FIGURES / "sample" / name).read_text().partition("</header>")[0]
-        assert "smollm2-135m" in head
-
-
 # ---- notebooks and the site
 
 
@@ -204,18 +165,13 @@ def test_what_a_notebook_shows_runs_nothing(browser, ran, tmp_path):
     manifest["notebooks"] = some
     content.write_notebooks(manifest, tmp_path)
     made = sorted(tmp_path.glob("notebooks/*/*.html"))
-    assert [
-        p.relative_to(tmp_path / "notebooks").with_suffix("").as_posix() for p in made
-    ] == sorted(manifest["notebooks"])
-    assert not any("<script" in path.read_text() for path in made)
+    names = [p.relative_to(tmp_path / "notebooks").with_suffix("").as_posix() for p in made]
+    assert names == sorted(some) and not any("<script" in path.read_text() for path in made)
     with browser.new_context() as context:
         shown = context.new_page()
         shown.goto(made[0].as_uri())
         shown.wait_for_load_state("networkidle")
         assert shown.title() != "ran"
-    before = made[0].stat().st_mtime_ns
-    content.write_notebooks(manifest, tmp_path)
-    assert made[0].stat().st_mtime_ns == before  # nothing is newer than its page
 
 
 @pytest.mark.slow
@@ -235,34 +191,11 @@ def test_the_site_holds_no_texts_of_other_people(ran, tmp_path):
                 )
 
 
-def test_a_site_without_executed_notebooks_says_what_to_do(tmp_path, monkeypatch):
-    monkeypatch.setattr(notebooks, "executed", lambda *_: tmp_path / "none.ipynb")
-    with pytest.raises(BedsideError, match="not executed here yet; run make all"):
-        site.write(tmp_path / "site")
-
-
 def test_only_the_scripts_written_here_may_run():
-    text = (paths.FIGURES / "sample/claims.html").read_text()
-    script = re.search(r"<script>(.*?)</script>", text, re.S)[1]
-    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1]
-    assert f"script-src {pages.hashes([script])};" in policy and "default-src 'none'" in policy
-    for name in STUDIES:
+    for name in PAGES:
         text = (paths.FIGURES / "sample" / name).read_text()
-        script = re.search(r"<script>(.*?)</script>", text, re.S)[1]
-        assert text.count("<script") == 1 and pages.hashes([script]) in text
-    text = (paths.FIGURES / "sample/index.html").read_text()
-    assert "script-src 'none';" in text and "<script" not in text
-
-
-def test_each_page_says_how_to_cite(monkeypatch):
-    for name in EVERY:
-        text = (paths.FIGURES / "public" / name).read_text()
-        made = html.unescape(re.search(r'aria-label="BibTeX">(.*?)</pre>', text, re.S)[1])
-        assert made.count("@software{bedside,") == 1 and made.count("{") == made.count("}")
-        assert made.count("@misc{") == (name in STUDIES)
-        assert '<meta property="og:title"' in text
-    monkeypatch.delenv("GITHUB_REPOSITORY", raising=False)
-    monkeypatch.setattr(cite, "about", lambda: {"repository-code": "https://github.com/a/b-c.git"})
-    assert cite.binder() == "https://mybinder.org/v2/gh/a/b-c/HEAD?urlpath=lab/tree/notebooks"
-    monkeypatch.setattr(cite, "about", dict)
-    assert cite.binder() == ""
+        scripts = re.findall(r"<script>(.*?)</script>", text, re.S)
+        policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1]
+        allowed = pages.hashes(scripts) if scripts else "'none'"
+        assert f"script-src {allowed};" in policy and "default-src 'none'" in policy
+        assert text.count("<script") == len(scripts) <= 1

@@ -9,8 +9,6 @@ import sys
 import pytest
 from test_stops import ENTRY, notebook
 
-from bedside import __main__
-
 # ---- as make prints it
 
 
@@ -41,15 +39,6 @@ def bedside(project, command):
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
-
-
-@pytest.mark.parametrize("step", ["plan {}", "record {}", "batch --paper {}"])
-def test_a_step_that_takes_a_study_says_so(capsys, monkeypatch, step):
-    monkeypatch.setenv("BEDSIDE_RUN", "")
-    with pytest.raises(SystemExit):
-        __main__.main(step.format("radiation/02_free_form").split())
-    told = capsys.readouterr().err
-    assert "unknown study 'radiation/02_free_form'; did you mean 'radiation'?" in told
 
 
 def test_a_plan_names_what_it_costs_and_what_is_missing(project, endpoint):

@@ -9,7 +9,6 @@ import sys
 import pytest
 
 from bedside.read import paths
-from conftest import completion
 
 KEY = "sk-made-up-51c8d2a7e9"
 # quoted in TOML, since a name may have a slash
@@ -56,24 +55,23 @@ def notebook(root, name, said="question", count=6):
 def project(root, endpoint):
     """A copy of the project with two small notebooks, and models behind `endpoint`."""
     with open(root / "data/models.toml", "a") as f:
-        for name in ("remote", "org/remote", "../../x"):
-            f.write(ENTRY.format(name=name, url=endpoint.url))
+        f.write(ENTRY.format(name="remote", url=endpoint.url))
     for name in ("90_first", "91_second"):
         notebook(root, name)
     return root
 
 
-def run(project, *more, model="remote", both=True, **environment):
+def run(project, *more, both=True):
     """Record by the notebooks, in a process of their own, as `make` starts it."""
     names = ["cancer_myth/90_first", "cancer_myth/91_second"][: 1 + both]
-    given = ["-p", "mode", "record", "-p", "models", model, *more]
+    given = ["-p", "mode", "record", "-p", "models", "remote", *more]
     known = {k: v for k, v in os.environ.items() if k != "BEDSIDE_MAKE"}
     return subprocess.run(
         [sys.executable, "-m", "bedside", "run", *names, *given],
         capture_output=True,
         text=True,
         timeout=120,
-        env={**known, "BEDSIDE_ROOT": str(project), "REMOTE_KEY": KEY, **environment},
+        env={**known, "BEDSIDE_ROOT": str(project), "REMOTE_KEY": KEY},
     )
 
 
@@ -102,8 +100,6 @@ def refused(status, message):
 STOPS = {
     "budget": (None, "BUDGET_USD=0.0002 would be passed"),
     "key": (refused(401, f"No such key: {KEY}."), "the key (401): No such key: ***. 401;"),
-    "model": (refused(404, "There is no model m."), "(404): There is no model m. 404;"),
-    "no key": (None, "'remote' needs its key in the environment variable REMOTE_KEY"),
 }
 
 
@@ -111,12 +107,7 @@ STOPS = {
 def test_a_stop_is_one_sentence_everywhere(project, endpoint, why):
     script, words = STOPS[why]
     endpoint.script = script or endpoint.script
-    more, environment = [], {}
-    if why == "budget":
-        more = ["-p", "budget_usd", "0.0002"]
-    if why == "no key":
-        environment = {"REMOTE_KEY": ""}
-    done = run(project, *more, **environment)
+    done = run(project, *["-p", "budget_usd", "0.0002"] * (why == "budget"))
     printed = done.stdout + done.stderr
     (sentence,) = executed(project, "90_first")
     assert words in sentence and "\n" not in sentence and printed.count(sentence) == 1
@@ -125,7 +116,7 @@ def test_a_stop_is_one_sentence_everywhere(project, endpoint, why):
     assert executed(project, "91_second") is None  # it would end in the same way
     files = [p for p in project.rglob("*") if p.is_file() and KEY.encode() in p.read_bytes()]
     assert files == []
-    if why in ("key", "model"):
+    if why == "key":
         (row,) = failures(project)
         assert list(row) == ["model", "notebook", "kind", "status", "message", "calls"]
         assert (row["model"], row["notebook"]) == ("remote", "cancer_myth/90_first")
@@ -137,71 +128,22 @@ def test_a_stop_is_one_sentence_everywhere(project, endpoint, why):
         assert failures(project) is None
 
 
-def test_a_budget_holds_for_all_notebooks_without_make_too(project, endpoint):
-    """Six calls of 10 + 5 tokens are $0.00012, and each may be $0.00017 before it."""
-    notebook(project, "91_second", "another question")
-    done = run(project, "-p", "budget_usd", "0.00035")
-    assert done.returncode == 1 and executed(project, "90_first") == []
-    (sentence,) = executed(project, "91_second")
-    assert "BUDGET_USD=0.00035 would be passed" in sentence
-    assert 6 < len(endpoint.bodies) < 12 and f"{len(endpoint.bodies)} calls, $0.00" in done.stdout
-
-
-def test_a_failed_question_stops_nothing_and_is_told(project, endpoint):
-    def script(n, body):
-        if body["messages"][0]["content"].endswith("3"):
-            return 400, {}, {"error": {"message": "=cmd|' /C calc'!A0 is too spicy"}}
-        return completion(f"<script>alert(1)</script> You sent {KEY}.")
-
-    endpoint.script = script
-    done = run(project, both=False)
-    assert done.returncode == 0 and executed(project, "90_first") == []
-    (row,) = failures(project)
-    assert row["message"] == "'=cmd|' /C calc'!A0 is too spicy" and row["kind"] == "bad request"
-    files = [p.read_bytes() for p in project.rglob("*") if p.is_file()]
-    assert not any(KEY.encode() in content for content in files)
-    pages = [p.read_text() for p in (project / "figures").rglob("*.html")]
-    assert not any("<script>alert" in page for page in pages)
-    assert "is too spicy" in done.stdout
-    endpoint.script = lambda n, body: completion()
-    done = run(project, both=False)  # and the file goes with the last failure
-    assert "failed" not in done.stdout and failures(project) is None
-
-
 # ---- make
 
 
 VALUES = ["'; touch FILE; '", "$(shell touch FILE)", "`touch FILE`", '"; touch FILE', "../../x"]
 
 
-def make(*arguments):
-    known = {k: v for k, v in os.environ.items() if not k.startswith("MAKE")}
-    command = ["make", "--no-print-directory", "-C", str(paths.ROOT), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=known)
-
-
-@pytest.mark.parametrize(
-    "target, name",
-    [
-        ("plan", "MODELS"),
-        ("plan", "YOURS"),
-        ("new", "PAPER"),
-        ("record", "MODELS"),
-    ],
-)
-def test_a_value_never_runs_as_a_command(tmp_path, target, name):
+def test_a_value_never_runs_as_a_command(tmp_path):
     """Whatever it holds, it is a wrong one, and is named as it was given."""
     file = tmp_path / "touched"
-    for value in (v.replace("FILE", str(file)) for v in VALUES):
-        made = make(target, f"{name}={value}")
-        assert made.returncode == 2 and not file.exists(), value
-        if name not in ("PROFILE", "YOURS"):
-            shown = value.split()[0] if name == "MODELS" else value
-            assert shown in made.stderr or repr(shown)[1:-1] in made.stderr
-
-
-def test_a_mirror_is_no_command(tmp_path):
-    file = tmp_path / "touched"
-    for value in (v.replace("FILE", str(file)) for v in VALUES):
-        make("data", "PROFILE=sample", f"MIRROR={value}")
+    known = {k: v for k, v in os.environ.items() if not k.startswith("MAKE")}
+    names = ("MODELS", "YOURS", "MIRROR", "PAPER", "MODELS")
+    for name, value in zip(names, (v.replace("FILE", str(file)) for v in VALUES)):
+        target = {"PAPER": "new", "MIRROR": "data"}.get(name, "plan")
+        command = ["make", "--no-print-directory", "-C", str(paths.ROOT), target, f"{name}={value}"]
+        made = subprocess.run(command, capture_output=True, text=True, timeout=120, env=known)
         assert not file.exists(), value
+        shown = value.split()[0] if name == "MODELS" else value
+        told = shown in made.stderr or repr(shown)[1:-1] in made.stderr
+        assert name in ("MIRROR", "YOURS") or (made.returncode == 2 and told), value

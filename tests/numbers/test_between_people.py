@@ -74,18 +74,6 @@ def test_what_a_team_labels_is_what_the_agreement_counts(people):
     assert people.run("agreement", **other)[0]["labels"].empty
 
 
-def test_a_session_is_drawn_as_its_parameters_say(people):
-    given = dict(size=8, repetitions=0, team="Ann,Bob", batches=2)
-    both = [{e.row["id"] for e in people.session(rater=r, **given).queue} for r in ("Ann", "Bob")]
-    assert [len(mine) for mine in both] == [4, 4] and len(set.union(*both)) == 8
-    zero, seven = ({e.row["id"] for e in people.session(size=8, seed=s).queue} for s in ("", 7))
-    assert zero != seven
-    whole = people.session(size=20, protocol=True)  # with training and four attention checks
-    assert whole.training is not None and len(whole.queue) == 20 + 2 + 4
-    assert whole.about["reason_for"] == ("yes",)
-    assert people.session(task="side_effect", size=5).drawn["n"] == 220  # ten of each of 22 lists
-
-
 def test_tiny(people):
     """Replies to a model's questions (17 of 89) are drawn only where one says so."""
     for tiny, n in ((False, 72), (True, 72 + 17)):

@@ -12,37 +12,14 @@ SECRET = "SENTINEL"  # stands wherever a rater must not look
 
 
 def row(item, paper="cancer_myth", section="4.3 false presupposition", reply=None, **other):
-    return {
-        "id": f"{SECRET} {paper}/{section}/{item}",
-        "paper": paper,
-        "section": section,
-        "item": item,
-        "model": f"{SECRET} a",
-        "configuration": f"{SECRET} plain",
-        "category": f"{SECRET} category",
-        "title": f"{SECRET} title",
-        "shared": [{"kind": "text", "label": "Question", "text": f"question {item}"}],
-        "reply": f"reply {item}" if reply is None else reply,
-        "reply_status": "",
-        "truncated": False,
-        "blocks": [],
-        "verdicts": [
-            {
-                "judge": SECRET,
-                "status": "graded",
-                "value": SECRET,
-                "right": True,
-                "raw": SECRET,
-                "reason": SECRET,
-            }
-        ],
-        "more": [
-            {"judge": SECRET, "task": SECRET, "status": "graded", "value": SECRET, "raw": SECRET}
-        ],
-        "human": [{"by": SECRET, "value": SECRET, "type": SECRET, "reason": SECRET}],
-        "beside": SECRET,
-        **other,
-    }
+    names = ("model", "configuration", "category", "title")
+    made = {name: f"{SECRET} {name}" for name in names} | {"beside": SECRET, "blocks": []}
+    made |= dict(id=f"{SECRET} {paper}/{section}/{item}", paper=paper, section=section, item=item)
+    made |= dict(reply=f"reply {item}" if reply is None else reply, reply_status="")
+    made |= {"truncated": False, "shared": [text("Question", f"question {item}")]}
+    said = dict.fromkeys(("judge", "task", "value", "raw", "reason", "by", "type"), SECRET)
+    said |= {"status": "graded", "right": True}
+    return made | {"verdicts": [said], "more": [said], "human": [said]} | other
 
 
 def many(n, **other):

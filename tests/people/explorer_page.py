@@ -22,58 +22,26 @@ PAPERS = {
 
 
 def verdict(judge, value, right, status="graded", **more):
-    return {
-        "judge": judge,
-        "status": status,
-        "value": value if status == "graded" else "",
-        "right": right,
-        "raw": "",
-        "reason": "",
-        **more,
-    }
+    value = value if status == "graded" else ""
+    return dict(judge=judge, status=status, value=value, right=right, raw="", reason="") | more
 
 
 def row(
     paper="cancer_myth", item="i1", model="m1", configuration="plain", verdicts=(), human=(), **more
 ):
-    return {
-        "id": f"{paper}/{item}/{model}/{configuration}",
-        "paper": paper,
-        "section": "4.3 evaluation",
-        "item": item,
-        "unit": item,
-        "model": model,
-        "by": "model",
-        "configuration": configuration,
-        "category": "general",
-        "title": f"Question {item}",
-        "calls": [],
-        "shared": [],
-        "reply": f"Reply of {model}.",
-        "reply_status": "",
-        "truncated": False,
-        "blocks": [],
-        "verdicts": list(verdicts),
-        "more": [],
-        "beside": "",
-        **more,
-        "human": [{"by": "the author", "value": h, "type": "", "reason": ""} for h in human],
-    }
+    made = {"id": f"{paper}/{item}/{model}/{configuration}", "section": "4.3 evaluation"}
+    made |= dict(paper=paper, item=item, unit=item, model=model, by="model", truncated=False)
+    made |= dict(configuration=configuration, category="general", title=f"Question {item}")
+    made |= dict(reply=f"Reply of {model}.", reply_status="", beside="", verdicts=[*verdicts])
+    made |= {name: [] for name in ("calls", "shared", "blocks", "more")} | more
+    said = [{"by": "the author", "value": h, "type": "", "reason": ""} for h in human]
+    return made | {"human": said}
 
 
 def document(rows, shared=None, **more):
-    return {
-        "profile": "sample",
-        "about": "Questions of our own.",
-        "papers": PAPERS,
-        "judge": dict.fromkeys(PAPERS, "lexical"),
-        "cards": {},
-        "shared": shared or {},
-        "rows": rows,
-        "calls": {},
-        "messages": {},
-        **more,
-    }
+    made = dict(profile="sample", about="Questions of our own.", papers=PAPERS, rows=rows)
+    made |= dict(cards={}, shared=shared or {}, calls={}, messages={})
+    return made | {"judge": dict.fromkeys(PAPERS, "lexical")} | more
 
 
 def block(kind, label="b", **more):
@@ -89,34 +57,15 @@ def dialogue(*turns):
 
 
 GRADES = {  # of two judges, by item and model
-    ("i1", "m1"): ("-1", "-1"),
-    ("i1", "m2"): ("-1", "1"),
-    ("i2", "m1"): ("-1", "1"),
-    ("i2", "m2"): ("1", "1"),
-    ("i3", "m1"): ("1", "1"),
-    ("i3", "m2"): ("-1", "-1"),
+    **{("i1", "m1"): ("-1", "-1"), ("i1", "m2"): ("-1", "1"), ("i2", "m1"): ("-1", "1")},
+    **{("i2", "m2"): ("1", "1"), ("i3", "m1"): ("1", "1"), ("i3", "m2"): ("-1", "-1")},
 }
-ALIGNED = block(
-    "aligned",
-    "side effects",
-    columns=["base", "specified"],
-    rows=[
-        {"term": "dry mouth", "cells": ["matched", "missed"]},
-        {"term": "hair loss", "cells": ["matched", ""]},
-        {"term": "hiccups", "cells": ["spurious", "matched"]},
-    ],
-)
-MARKED = block(
-    "marked",
-    "answer",
-    pieces=[
-        ["Take ", ""],
-        ["two ", "labelled"],
-        ["a day", "labelled detected"],
-        [" always", "detected"],
-        [".", ""],
-    ],
-)
+MATCHED = {"dry mouth": ["matched", "missed"], "hair loss": ["matched", ""]}
+MATCHED |= {"hiccups": ["spurious", "matched"]}
+MATCHED = [{"term": term, "cells": cells} for term, cells in MATCHED.items()]
+ALIGNED = block("aligned", "side effects", columns=["base", "specified"], rows=MATCHED)
+PIECES = [["Take ", ""], ["two ", "labelled"], ["a day", "labelled detected"]]
+MARKED = block("marked", "answer", pieces=[*PIECES, [" always", "detected"], [".", ""]])
 TURNS = [
     ([["What brings you?", ""]], []),
     ([["My jaw aches. ", ""], ["I never smoked.", "script"]], ["discloses key item 3: jaw ache"]),
@@ -239,22 +188,12 @@ def pressed(page, key, place):
     page.locator("#place", has_text=re.compile(f"^{place}$")).wait_for()
 
 
-HOSTILE = [
-    "<script>window.hacked = 1</script>",
-    "<img src=x onerror='window.hacked = 2'>",
-    "[press](javascript:window.hacked=3)",
-    "</script><script>window.hacked=4</script>",
-    "\u202egnp.exe\u202c and \u2067rtl\u2069 \u200e",
-    "<a href='javascript:window.hacked=5'>a</a>",
-    "<svg onload=window.hacked=6>",
-    "{{7*7}} ${window.hacked=8} <!--",
-    "\x00\x07\x1b[31m",
-    "half \ud83d emoji",
-    "https://example.org/track.png",
-    "<style>*{display:none}</style>",
-    "![x](https://example.org/x.png)",
-    "\U000e0041hidden",
-]
+HOSTILE = ["<script>window.hacked = 1</script>", "<img src=x onerror='window.hacked = 2'>"]
+HOSTILE += ["[press](javascript:window.hacked=3)", "</script><script>window.hacked=4</script>"]
+HOSTILE += ["\u202egnp.exe\u202c and \u2067rtl\u2069 \u200e", "<svg onload=window.hacked=6>"]
+HOSTILE += ["{{7*7}} ${window.hacked=8} <!--", "\x00\x07\x1b[31m", "half \ud83d emoji"]
+HOSTILE += ["<style>*{display:none}</style>", "![x](https://example.org/x.png)"]
+HOSTILE += ["__proto__", "constructor", "a,b; c", "100% #1 & 'one' \"two\" +?=", "two\nlines"]
 
 
 # What was sent and what came back
@@ -268,23 +207,10 @@ SYSTEM = "Be brief. <b>=1+1</b>"
 
 
 def call(*messages, **more):
-    return {
-        "model": "m1",
-        "returned_model": "m1-2026-01-01",
-        "messages": list(messages),
-        "settings": {"max_tokens": 96, "temperature": 0},
-        "response_format": None,
-        "repeat": 0,
-        "finish": "stop",
-        "prompt_tokens": 40,
-        "completion_tokens": 7,
-        "date": "2026-02-03",
-        "seconds": 1.25,
-        "usd": 0.5,
-        "fingerprint": None,
-        "router": None,
-        **more,
-    }
+    made = dict(model="m1", returned_model="m1-2026-01-01", messages=[*messages], repeat=0)
+    made |= dict(settings={"max_tokens": 96, "temperature": 0}, response_format=None, usd=0.5)
+    made |= dict(prompt_tokens=40, completion_tokens=7, date="2026-02-03", seconds=1.25)
+    return made | dict(finish="stop", fingerprint=None, router=None) | more
 
 
 def message(role, content):

@@ -25,52 +25,22 @@ def rng():
 
 
 def row(id, task="diagnosis", reply="a reply", **other):
-    return {
-        "id": id,
-        "paper": PAPER[task],
-        "section": SECTION.get(task, "4 consultations"),
-        "item": id,
-        "unit": id,
-        "model": "m",
-        "configuration": "c",
-        "category": "cooperative",
-        "title": "t",
-        "shared": [text("Question", "why?")],
-        "reply": reply,
-        "reply_status": "",
-        "blocks": [],
-        "verdicts": [],
-        "more": [],
-        "human": [],
-        **other,
-    }
+    made = dict(id=id, item=id, unit=id, paper=PAPER[task], model="m", configuration="c")
+    made |= dict(section=SECTION.get(task, "4 consultations"), category="cooperative", title="t")
+    made |= dict(shared=[text("Question", "why?")], reply=reply, reply_status="", blocks=[])
+    return made | {"verdicts": [], "more": [], "human": []} | other
 
 
 def write(folder, task, rater, row, value, check=False, **other):
     """A label on disk; check: of a repetition."""
     log = annotation.Log(folder, task, rater)
-    record = {
-        "id": alias(row["id"]),
-        "paper": row["paper"],
-        "item": row["item"],
-        "task": task,
-        "rater": log.rater,
-        "group": "expert",
-        "value": value,
-        "type": "",
-        "spans": [],
-        "reason": "",
-        "refused": "",
-        "source": "",
-        "seconds": 2.0,
-        "at": "2026-01-01",
-        "check": check,
-        "sample": {},
-        "text_sha256": digest(annotation.material(row, tasks()[task])),
-        **other,
-    }
-    assert set(record) == set(annotation.FIELDS)
-    log.append(record)
+    record = dict(id=alias(row["id"]), paper=row["paper"], item=row["item"], task=task)
+    record |= dict(rater=log.rater, group="expert", value=value, spans=[], seconds=2.0)
+    record |= dict.fromkeys(("type", "reason", "refused", "source"), "")
+    record |= dict(at="2026-01-01", check=check, sample={})
+    record["text_sha256"] = digest(annotation.material(row, tasks()[task]))
+    assert set(record | other) == set(annotation.FIELDS)
+    log.append(record | other)
 
 
 def given(table, again=(), part=""):
@@ -108,11 +78,7 @@ def judged_rows(model, said):
     """Rows of a model's answers, each with a verdict of the judge j: yes, no or none."""
 
     def verdict(yes):
-        return {
-            "judge": "j",
-            "status": "refused" if yes is None else "graded",
-            "value": SAID[yes],
-        }
+        return {"judge": "j", "status": "refused" if yes is None else "graded", "value": SAID[yes]}
 
     return [
         row(f"{model}{k}", "hallucination", f"{model} {k}", model=model, verdicts=[verdict(yes)])

@@ -9,7 +9,7 @@ import sys
 import annotation_rows
 import jupyter_client
 import pytest
-from annotation_rows import DIALOGUE, SECRET, TASKS, lines, many, mine, paragraphs, row
+from annotation_rows import DIALOGUE, SECRET, TASKS, lines, many, row
 
 from bedside import BedsideError, annotation
 from bedside.annotation import Draw, Log, Session, alias, grouped, sampling, tasks
@@ -138,17 +138,6 @@ def test_repetitions_come_later_and_apart(size, share, repeated):
         assert len(again) == repeated and len(drawn) == size + repeated
         for i in again:
             assert i - drawn.index((drawn[i][0], False)) > min(sampling.APART, size // 2)
-
-
-def test_pieces_of_a_reply_come_in_order_one_after_the_other(own, session):
-    own(split=paragraphs)
-    reply = "\n\n".join(f"paragraph {i}" for i in range(12))
-    s = session(mine(5, reply=reply), "own", size=2, repetitions=0.5)
-    ids = [e.row["id"] for e in s.queue]
-    for first in range(0, len(ids), 12):
-        whole = ids[first].rpartition("#")[0]
-        assert ids[first : first + 12] == [f"{whole}#{n}" for n in range(12)]
-    assert [e.repetition for e in s.queue] == [False] * (len(ids) - 12) + [True] * 12
 
 
 TEAM = ("Ann", "Ben", "Cem")

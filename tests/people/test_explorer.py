@@ -63,14 +63,6 @@ def test_what_is_no_page_or_has_a_reply_twice_is_an_error(browser, tmp_path):
             page.locator("#message", has_text=said).wait_for()
 
 
-def test_whose_model_is_too_small_is_said():
-    tiny = "Far too small for medicine"
-    assert tiny not in explorer.html(four_papers())
-    both = [row(), row(model="smollm2-135m"), row(model="gpt-4o-2024-08-06")]
-    said = f"{tiny}.* beside gpt-4o-2024-08-06, replies of the embedded model, smollm2-135m"
-    assert re.search(said, explorer.html(document(both)))
-
-
 # Filters, counts, links
 
 

@@ -11,7 +11,6 @@ from explorer_page import (
     SYSTEM,
     block,
     call,
-    choose,
     document,
     exported,
     go,
@@ -217,38 +216,8 @@ def test_hostile_texts_stay_texts(shown):
     inert(page)
     for what in ("model", "models", "judge", "configuration", ""):
         page.get_by_label("compare", exact=True).select_option(what)
-    assert len(exported(page)) == len(rows)
+    assert ids(page) == [r["id"].replace("\ud83d", "\ufffd") for r in rows]
     page.keyboard.press("Home")
     assert "<script>window.hacked = 1</script>" in page.inner_text("#detail")
     assert "\u202e" not in page.inner_text("body")  # what hides or turns text is named instead
     inert(page)
-
-
-def test_names_that_mean_something_to_scripts_are_names_like_any(shown):
-    names = ["__proto__", "constructor", "toString", "a,b; c", "100% #1 & 'one' \"two\" +?=", ""]
-
-    def called(n):
-        verdicts = [verdict(n, n, False), verdict("lexical", "x", True)]
-        made = row(item=n, model=n, configuration=n, verdicts=verdicts)
-        return made | {"id": f"id {n}", "category": n, "section": n, "shared": [n]}
-
-    shared = {n: [block("text", n, text=f"shared by {i}")] for i, n in enumerate(names)}
-    made = document([called(n) for n in names], shared)
-    page = shown(made)
-    for n, name in enumerate(names[:-1]):
-        for facet in ("model", "category", "judge"):
-            choose(page, facet, name)
-        page.locator(".tabulator-row").click()
-        assert ids(page) == [f"id {name}"] and f"shared by {n}" in page.inner_text("#detail")
-        page.get_by_role("button", name="Copy link").click()
-        if n in (0, 4):
-            again = shown(made, "#" + page.url.split("#")[1])
-            assert ids(again) == [f"id {name}"] and again.inner_text("#place") == "1 of 1"
-            assert again.inner_text("#message") == ""
-        page.get_by_role("button", name="Clear filters").click()
-    page = shown(made, "#x=models&sort=model:__proto__")
-    fields = ".tabulator-col [tabulator-field], .tabulator-col"
-    columns = page.locator(fields).evaluate_all(
-        "es => es.map(e => e.getAttribute('tabulator-field'))"
-    )
-    assert {f"model:{name}" for name in names} <= set(columns)

@@ -102,11 +102,3 @@ def test_other_files_are_refused_whole(shown):
     assert "<img src=x" in page.locator("#detail textarea").input_value()
     live = "document.querySelectorAll('#app :is(a, img, svg, iframe, object)').length"
     assert page.evaluate(f"[window.hacked, ({{}}).note, {live}]") == [None, None, 0]
-
-
-def test_in_a_pair_each_side_has_its_mark(shown):
-    made = document([row(model="m1"), row(model="m2")])
-    page = shown(made, "#x=model&a=m1&b=m2&id=cancer_myth/i1/m1/plain")
-    page.locator("#detail .marks").nth(1).get_by_role("button", name="judge wrong").click()
-    page.keyboard.press("2")
-    assert [r["mark"] for r in exported(page)] == ["example", "judge wrong"]

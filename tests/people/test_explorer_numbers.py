@@ -102,29 +102,6 @@ def test_rates_are_of_models_alone_by_study_and_section_and_never_of_a_choice_by
     assert "%" not in page.inner_text("#summary") and page.locator("#rates").is_hidden()
 
 
-def test_pairs_are_of_models_and_whose_unit_repeats_are_tested_by_unit(shown):
-    rights = {"m1": [n % 8 < 4 for n in range(48)], "m2": [n % 5 > 0 for n in range(48)]}
-    units = [n // 4 for n in range(48)]
-    rows = [
-        judged(f"i{n}", model, mine[n], unit=f"u{units[n]}")
-        for model, mine in rights.items()
-        for n in range(48)
-    ]
-    rows += [judged("i50", "m1", True, by="written"), judged("i50", "m2", True)]
-    page = shown(document(rows), "#x=model&a=m1&b=m2")
-    assert counts(page) == "48 of 48 pairs · 48 items"
-    p = stats.paired_permutation(*rights.values(), None, units=units)
-    assert p != pytest.approx(stats.mcnemar(*rights.values()), abs=1e-3)
-    assert f"p = {p:.4f}." in page.inner_text("#pairs")
-    said = f"A fails 24 of 48 scored: {told(~np.array(rights['m1']), units)}"
-    assert said in page.inner_text("#summary")
-    for side in ("A", "B"):
-        offered = page.get_by_label(side, exact=True).locator("option").all_inner_texts()
-        assert sorted(offered) == ["m1", "m2"]
-    page.locator("#outcome label", has_text="failed").click()
-    assert "No test, since pairs were chosen by outcome." in page.inner_text("#pairs")
-
-
 RIGHTS = {  # by item and model; of i4 m2 has no reply, of i5 none could be read
     "i1": {"m1": False, "m2": False, "m.3": False},
     "i2": {"m1": True, "m2": False, "m.3": None},

@@ -62,38 +62,23 @@ def test_a_score_between_worst_and_best_is_a_score(kind, at, tmp_path):
     assert f"at most {limit}% of the points" in explorer.read(text)[1]
 
 
-@pytest.mark.parametrize(
-    "name, text, limit",
-    [
-        ("r.md", "Fails at: 60 %\n\n- 5: names a\n- 3: names b\n", 0.6),
-        ("r.md", "# A rubric\n- 5: names a\n  Fails at: noon\n", 0.5),  # of the criterion's text
-        ("r.md", "- 5: names a\n\nfails at: 12.5\n", 0.125),
-        ("r.jsonl", '{"criterion": "x", "points": 1, "fails_at": 70}\n', 0.7),
-        ("r.csv", "criterion,points,fails_at\nx,1,30\ny,1,30%\n", 0.3),
-        ("r.csv", "criterion,points,fails_at\nx,1,-10%\n", -0.1),
-    ],
-)
+LIMITS = [("r.md", "Fails at: 60 %\n\n- 5: names a\n- 3: names b\n", 0.6)]
+LIMITS += [("r.md", "# A rubric\n- 5: names a\n  Fails at: noon\n", 0.5)]  # a criterion's text
+LIMITS += [("r.jsonl", '{"criterion": "x", "points": 1, "fails_at": 70}\n', 0.7)]
+LIMITS += [("r.csv", "criterion,points,fails_at\nx,1,30\ny,1,30%\n", 0.3)]
+LIMITS += [("r.csv", "criterion,points,fails_at\nx,1,-10%\n", -0.1)]
+HEAD = "criterion,points,fails_at\n"
+NONE = [("r.md", "- 5: names a\n\nFails at: half\n", "line 1")]
+NONE += [("r.csv", f"{HEAD}x,1,30\ny,1,40\n", "line 3, column fails_at: '40'")]
+NONE += [("r.csv", f"{HEAD}x,1,{x}\n", "line 2") for x in ("100", "nan", "1/0")]
+
+
+@pytest.mark.parametrize("name, text, limit", LIMITS + NONE)
 def test_a_rubric_may_say_which_score_still_fails(tmp_path, name, text, limit):
     (tmp_path / name).write_text(text)
-    assert rubrics.fails_at(tmp_path / name) == limit
-    assert rubrics.criteria(tmp_path / name, ["q"])["q"][0].points > 0
-
-
-@pytest.mark.parametrize(
-    "name, text, line",
-    [
-        ("r.md", "- 5: names a\n\nFails at: half\n", "line 1"),
-        (
-            "r.md",
-            "- 5: a\n\nFails at: 60 %\nFails at: 70 %\n",
-            "line 1, column fails_at: '60 % +70 %'",
-        ),
-        ("r.csv", "criterion,points,fails_at\nx,1,30\ny,1,40\n", "line 3, column fails_at: '40'"),
-        ("r.csv", "criterion,points,fails_at\nx,1,100\n", "line 2, column fails_at: '100'"),
-        ("r.csv", "criterion,points,fails_at\nx,1,1/0\n", "line 2, column fails_at: '1/0'"),
-    ],
-)
-def test_a_limit_that_is_none_is_told_by_line(tmp_path, name, text, line):
-    (tmp_path / name).write_text(text)
-    with pytest.raises(BedsideError, match=f"{line}.*one percentage of the points"):
-        rubrics.fails_at(tmp_path / name)
+    if isinstance(limit, str):  # where what is none is told
+        with pytest.raises(BedsideError, match=f"{limit}.*one percentage of the points"):
+            rubrics.fails_at(tmp_path / name)
+    else:
+        assert rubrics.fails_at(tmp_path / name) == limit
+        assert rubrics.criteria(tmp_path / name, ["q"])["q"][0].points > 0

@@ -5,10 +5,9 @@ import json
 import pytest
 from annotation_rows import SECRET, row
 
-from bedside import BedsideError, annotation
+from bedside import BedsideError
 from bedside import __main__ as steps
 from bedside.annotation import handed, raters
-from bedside.publish.judged_items import text
 
 AT = "2026-11-25T10:00:00Z"
 RATERS = ["Anna Berg", "Jürgen Öz"]
@@ -116,26 +115,3 @@ def test_files_of_others_are_told(tmp_path, monkeypatch, capsys):
     assert "6 of 6 files were not taken" in capsys.readouterr().err
     with pytest.raises(BedsideError, match="there is no file"):
         handed.taken(tmp_path / "nowhere")
-
-
-def medhalu(n):
-    question = {"shared": [text("Question", "Is it safe?")]}
-    return [
-        row(f"mh-{i}", "medhalu", "2.2 answers", f"It is {i} safe.", **question) for i in range(n)
-    ]
-
-
-def test_a_protocol_comes_back_too(tmp_path):
-    page = out(tmp_path, medhalu(3), "hallucination", ["Jo"], protocol=True, group="expert")["Jo"]
-    about = data(page)
-    assert "voluntary" in about["entrance"]["consent"] and len(about["items"]) > 3
-    done = [{"training": t["id"], "right": True, "at": AT} for t in about["training"]]
-    agreed = {"entrance": {"Gender": "Female", "Race": "nonsense"}, "at": AT}
-    back(tmp_path / "back", "Jo.jsonl", page, agreed, *done, label(page, 0, "no"))
-    for _ in range(2):
-        assert handed.taken(tmp_path / "back", tmp_path / "labels")[1] == 0
-    kept = (tmp_path / "labels/hallucination/background/Jo.jsonl").read_text().splitlines()
-    assert [json.loads(line)["answers"] for line in kept] == [{"Gender": "Female"}]
-    how = annotation.grouped(folder=tmp_path / "labels", protocol=True, repetitions=0.0)
-    session = annotation.Session(medhalu(3), "hallucination", "Jo", "expert", **how)
-    assert session.training is None and session.progress[0] == 1

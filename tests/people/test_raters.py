@@ -2,7 +2,6 @@
 
 import collections
 import itertools
-import unicodedata
 
 import numpy as np
 import pandas as pd
@@ -60,14 +59,6 @@ def test_what_several_choices_hold_is_a_yes_or_no_for_each(tmp_path):
     assert held == {"attitude", "logic"} and set(found["value"][5:10]) == {"no"}
     assert found["value"][10:].isna().all()  # a refusal is of all of them
     assert raters.values("presupposition") == ["-1", "0", "1"]
-
-
-def test_a_file_from_a_system_that_spells_names_otherwise_is_read(tmp_path):
-    write(tmp_path, "diagnosis", "Zoë", row("a"), "yes")
-    (path,) = (tmp_path / "diagnosis").iterdir()
-    path.rename(path.with_name(unicodedata.normalize("NFD", path.name)))
-    found = raters.labels("diagnosis", [row("a")], tmp_path)
-    assert len(found) + found.attrs["left_out"] == 1
 
 
 # ---- agreement
@@ -206,13 +197,6 @@ def test_refusals_are_counted_and_are_no_labels(rng):
     assert card["n"] == 3  # a, b and e
 
 
-def test_an_adjudicator_may_refuse_too():
-    table = {"Ann": {"a": "yes"}, "Bob": {"a": "no"}, raters.ADJUDICATED: {"a": "faulty"}}
-    labels = given(table)
-    assert raters.consensus(labels)[["value", "by"]].values.tolist() == [[None, "refused"]]
-    assert raters.differing(labels, [row("a")], "diagnosis") == []
-
-
 def test_faulty_items_with_their_reasons(tmp_path):
     rows = [row("a", title="why?", model="secret-model"), row("b", reply="another")]
     write(tmp_path, "diagnosis", "Ann", rows[0], "", refused="faulty", reason="two patients")
@@ -239,21 +223,15 @@ def test_a_refusal_at_its_row_is_nothing_to_differ_from(tmp_path):
 
 def test_progress_of_all_raters(tmp_path):
     a, b = row("a"), row("b", reply="b")
-    write(tmp_path, "diagnosis", "Ann", a, "yes", sample={"of": 3})
-    write(tmp_path, "diagnosis", "Ann", a, "no", at="2026-01-02", sample={"of": 3})
+    for at, value in enumerate(("yes", "no"), 1):
+        write(tmp_path, "diagnosis", "Ann", a, value, at=f"2026-01-0{at}", sample={"of": 3})
     write(tmp_path, "diagnosis", "Ann", a, "no", True, at="2026-01-03", sample={"of": 3})
     write(tmp_path, "diagnosis", "Ann", b, "", refused="undecided", sample={"of": 3})
     write(tmp_path, "diagnosis", "Bob", a, "yes")
-    found = raters.progress("diagnosis", tmp_path)
-    assert found.to_dict("records") == [
-        {"rater": "Ann", "labels": 2, "can't decide": 1, "item faulty": 0, "of": 3}
-        | {"last": "2026-01-03"},
-        {"rater": "Bob", "labels": 1, "can't decide": 0, "item faulty": 0, "of": None}
-        | {"last": "2026-01-01"},
-    ]
-    assert list(raters.progress("nfp", tmp_path)) == list(found)
-    team = raters.progress("diagnosis", tmp_path, (" Bob", "Cem"))
-    assert team[["rater", "labels"]].values.tolist() == [["Ann", 2], ["Bob", 1], ["Cem", 0]]
+    found = raters.progress("diagnosis", tmp_path, (" Bob", "Cem")).set_index("rater")
+    assert found["labels"].to_dict() == {"Ann": 2, "Bob": 1, "Cem": 0}
+    told = found.loc["Ann", ["can't decide", "item faulty", "of", "last"]]
+    assert told.tolist() == [1, 0, 3, "2026-01-03"]
 
 
 # ---- consensus

@@ -1,18 +1,15 @@
 """Raters: labels are published, and what trust cards and papers make of them."""
 
 import asyncio
-import csv
 import json
-import os
 from types import SimpleNamespace
 
-import numpy as np
 import pandas as pd
 import pytest
 import raters_labels
-from raters_labels import given, judged_rows, row, write
+from raters_labels import given, write
 
-from bedside import BedsideError, annotation
+from bedside import annotation
 from bedside.annotation import raters, tasks
 from bedside.judging import baselines, judges, trust_cards
 from bedside.papers.cancer_myth import study as cancer_myth
@@ -31,22 +28,15 @@ from matrix import House
 
 rng = raters_labels.rng  # a fixture
 
+CONSULTED = "4 consultations"
 SECTION_AND_SIZE = {
-    "presupposition": ("4.3 false presupposition", 12),
-    "nfp": ("version 2: no false presupposition", 8),
-    "side_effect": ("3.5 pairs of this run", 10),
-    "diagnosis": ("4 consultations", 14),
-    "adherence": ("4 consultations", 6),
-    "hallucination": ("2.2 answers", 9),
+    **{"presupposition": ("4.3 false presupposition", 12), "hallucination": ("2.2 answers", 9)},
+    **{"nfp": ("version 2: no false presupposition", 8), "adherence": (CONSULTED, 6)},
+    **{"side_effect": ("3.5 pairs of this run", 10), "diagnosis": (CONSULTED, 14)},
 }
 # What Ann says, and once Bob with her; the other is what Bob says of the second row.
-OPPOSITE = {
-    "presupposition": ("1", "0"),
-    "nfp": ("1", "0"),
-    "side_effect": ("same", "different"),
-    "diagnosis": ("no", "yes"),
-    "adherence": ("attitude; expression", "logic"),
-}
+OPPOSITE = {"presupposition": ("1", "0"), "nfp": ("1", "0"), "diagnosis": ("no", "yes")}
+OPPOSITE |= {"side_effect": ("same", "different"), "adherence": ("attitude; expression", "logic")}
 
 
 def label_hallucinations(rows, folder):
@@ -211,48 +201,6 @@ def test_raters_labels_stand_at_their_rows(world):
     assert found["diagnosis"][0] == ["no"] and found["side_effect"][0] == ["same"]
 
 
-def test_cancer_myths_cards_count_the_new_labels(world, tmp_path, monkeypatch, rng):
-    # The word-overlap judge grades all 11 new answers -1, the raters 1: of 120 exact 69 stay of
-    # 131, of 40 answers of grade 1 33 are found, now of 51.
-    run = run_of("cancer_myth", "05_judge_agreement", tmp_path, monkeypatch)
-
-    def graded(labelled, kind):
-        how = cancer_myth.GRADING[kind]
-        return asyncio.run(judges.grade_labelled(run, labelled, judge="lexical", **how))
-
-    example = rated(run)
-    card = trust_cards.trust_card(
-        example["label"], graded(example, "myth"), cancer_myth.GRADES, rng
-    )
-    assert card["n"] == 131 and card["exact"]["value"] == pytest.approx(69 / 131)
-    assert card["sensitivity"]["value"] == pytest.approx(33 / 51)
-    assert card["specificity"]["value"] == pytest.approx(75 / 80)
-    row_sums, column_sums = np.sum(card["confusion"], 1), np.sum(card["confusion"], 0)
-    chance = float(row_sums @ column_sums) / 131**2
-    kappa = card["kappa"]["value"]
-    assert kappa == pytest.approx((69 / 131 - chance) / (1 - chance)) and kappa < 0.3625
-    assert judges.whose(example) == "their authors, Ann and Bob"
-    assert example["rated"].sum() == 11 and len(labelled(run)) == 120
-    plain = rated_plain(run)
-    made = graded(plain, "plain")
-    # 78.6 % of 42 as without raters
-    assert len(plain) == 49 and (made["value"][:42] == plain["label"][:42]).sum() == 33
-
-
-def test_radiations_card_counts_the_new_labels(world, tmp_path, monkeypatch):
-    run = run_of("radiation", "06_judge_agreement", tmp_path, monkeypatch)
-    pairs = matching.labelled(run)
-    found = asyncio.run(matching.match_labelled(run, pairs, "lexical"))
-    spelled = asyncio.run(matching.match_labelled(run, pairs, "spelling"))
-    assert len(pairs) == 339 and (found["value"] == pairs["label"])[:330].sum() == 327
-    # the card rests on the third batch, and on what raters labelled
-    assert matching.unseen(pairs).sum() == 60 + 9
-    # 126 of the first 150, as without raters
-    assert (spelled["value"] == pairs["label"])[:150].sum() == 126
-    by = pairs["labelled_by"]
-    assert by.iloc[0] == "their author" and by.iloc[-1] == "Ann"
-
-
 def test_meddialbenchs_cards_count_the_new_labels(world, tmp_path, monkeypatch):
     run = run_of("meddialbench", "01_design_and_validation", tmp_path, monkeypatch)
     known = Labelled(run)
@@ -272,108 +220,59 @@ def test_meddialbenchs_cards_count_the_new_labels(world, tmp_path, monkeypatch):
     assert known.adherence["answer_id"].is_unique
 
 
-def test_medhalus_annotations_are_read(world, tmp_path, monkeypatch):
+def test_cards_of_cancer_myth_and_radiation_count_the_new_labels(world, tmp_path, monkeypatch, rng):
+    # The word-overlap judge grades all 11 new answers -1, the raters 1: of 120 exact 69 stay of
+    # 131, of 40 answers of grade 1 33 are found, now of 51.
+    run = run_of("cancer_myth", "05_judge_agreement", tmp_path, monkeypatch)
+    example, how = rated(run), cancer_myth.GRADING["myth"]
+    graded = asyncio.run(judges.grade_labelled(run, example, judge="lexical", **how))
+    card = trust_cards.trust_card(example["label"], graded, cancer_myth.GRADES, rng)
+    assert card["n"] == 131 and card["exact"]["value"] == pytest.approx(69 / 131)
+    assert card["sensitivity"]["value"] == pytest.approx(33 / 51)
+    assert card["specificity"]["value"] == pytest.approx(75 / 80)
+    assert judges.whose(example) == "their authors, Ann and Bob"
+    assert example["rated"].sum() == 11 and len(labelled(run)) == 120
+    assert len(rated_plain(run)) == 42 + 7
+    run = run_of("radiation", "06_judge_agreement", tmp_path, monkeypatch)
+    pairs = matching.labelled(run)
+    found = asyncio.run(matching.match_labelled(run, pairs, "lexical"))
+    assert len(pairs) == 339 and (found["value"] == pairs["label"])[:330].sum() == 327
+    # the card rests on the third batch, and on what raters labelled
+    assert matching.unseen(pairs).sum() == 60 + 9
+
+
+def test_medhalus_annotations_are_read_as_they_were_given(world, tmp_path, monkeypatch):
     _, written, _, labels = world.files["hallucination"]
-    run = run_of("medhalu", "02_detection", tmp_path, monkeypatch)
-    read = annotations(run, asyncio.run(medhalu.benchmark(run, "built", 0, "", 0)))
-    own = read[read["repeat"] == "Ann"].set_index("item")
+
+    def read():
+        run = run_of("medhalu", "02_detection", tmp_path, monkeypatch)
+        made = annotations(run, asyncio.run(medhalu.benchmark(run, "built", 0, "", 0)))
+        return made[made["repeat"] == "Ann"].set_index("item")
+
+    own = read()
     assert written == len(own) == 9 and labels["repetition"].sum() == 3
     assert set(own["group"]) == {"expert"} and set(own["reason"]) == {'so, "it\nis"'}
     for r in labels[~labels["repetition"]].itertuples():
         said = own.loc[r.item, ["yes", "type", "spans"]].tolist()
         assert said == [float(r.value == "yes"), r.type, r.spans]
     assert own["yes"].nunique() == 2
-
-
-def hallucination_labels(table, **more):
-    """Labels {rater: {id: value}} of hallucinations, without marked places, as a frame."""
-    labels = given(table, **more)
-    return labels.assign(item=labels["id"], spans=[[] for _ in range(len(labels))])
-
-
-def test_what_is_published_is_read_again_as_it_was_given(tmp_path, monkeypatch):
     elsewhere(monkeypatch, tmp_path)
-    labels = hallucination_labels({"Ann": {"mh-01": "no", "mh-02": "undecided", "mh-03": "no"}})
-    labels["source"] = "a formulary"
-    for mine, count in ((labels, 2), (labels[:2], 1)):
-        made = raters.publish("hallucination", [], mine, raters.consensus(mine), tmp_path)
+    table = {"Ann": {"mh-01": "no", "mh-02": "undecided", "mh-03": "no"}}
+    table[raters.ADJUDICATED] = {"mh-01": "yes"}
+    given_ = given(table, again=[("Ann", "mh-01", "yes")]).assign(source="a formulary")
+    given_ = given_.assign(item=given_["id"], spans=[[]] * len(given_))
+    counted = raters.background("hallucination", tmp_path)
+    counted.loc[0] = ["expert", "Gender", "Male", 5]  # of raters only counts are published
+    for mine, count in ((given_, 2), (given_[given_["id"] < "mh-03"], 1)):
+        settled = raters.consensus(mine)
+        assert raters.publish("hallucination", [], mine, settled, tmp_path, counted)[1] == count
         loaded = sources.load("medhalu_annotations")
-        assert made[1] == len(loaded) == count and set(loaded["consulted"]) == {"a formulary"}
-    run = run_of("medhalu", "02_detection", tmp_path, monkeypatch)
-    read = annotations(run, asyncio.run(medhalu.benchmark(run, "built", 0, "", 0)))
-    assert read.loc[read["repeat"] == "Ann", "item"].tolist() == ["mh-01"]
-    disputed = given({"Ann": {"a": "yes"}, "Bob": {"a": "no"}})
-    settled = raters.consensus(disputed)
-    assert raters.publish("diagnosis", [row("a")], disputed, settled, tmp_path)[1] == 0
-    run = run_of("meddialbench", "01_design_and_validation", tmp_path, monkeypatch)
-    own = judges.with_raters_labels(run, pd.DataFrame({"label": ["yes"]}), "meddialbench_rated")
-    assert len(own) == 1
-    sources.forget()
-
-
-def test_raters_are_published_as_counts_only(tmp_path, monkeypatch):
-    elsewhere(monkeypatch, tmp_path)
-    labels = hallucination_labels({"Ann": {"a0": "no"}})
-    counted = raters.background("hallucination", tmp_path / "labels")
-    given = judged_rows("a", [True]), labels, raters.consensus(labels), tmp_path
-    raters.publish("hallucination", *given, counted)
-    assert not (tmp_path / "medhalu/raters.csv").exists()  # nobody to count
-    said = {"group": "expert", "answers": {"Gender": "Male"}}
-    folder = tmp_path / "labels/hallucination/background"
-    folder.mkdir(parents=True)
-    for n in range(5):
-        (folder / f"reader {n}.jsonl").write_text(json.dumps(said) + "\n")
-    counted = raters.background("hallucination", tmp_path / "labels")
-    raters.publish("hallucination", *given, counted)
+        assert set(loaded["rater"]) == {"Ann"} and set(loaded["consulted"]) == {"a formulary"}
+        assert len(loaded) == count
+    assert read().index.tolist() == ["mh-01"]
     text = (tmp_path / "medhalu/raters.csv").read_text()
-    assert "expert,Gender,Male,5\n" in text and "reader" not in text
+    assert "expert,Gender,Male,5\n" in text and "Ann" not in text
     sources.forget()
-
-
-def test_a_file_is_replaced_whole_or_stays(tmp_path):
-    rows = judged_rows("a", [True, False])
-    table = {"Ann": {"a0": "no", "a1": "no"}, raters.ADJUDICATED: {"a0": "yes"}}
-    labels = hallucination_labels(table, again=[("Ann", "a0", "yes")])
-    path, n = raters.publish("hallucination", rows, labels, raters.consensus(labels), tmp_path)
-    with open(path, newline="") as f:
-        read = list(csv.DictReader(f))
-    assert n == 2 and [(r["item"], r["rater"], r["group"], r["hallucinated"]) for r in read] == [
-        ("a0", "Ann", "rater", "no"),
-        ("a1", "Ann", "rater", "no"),
-    ]
-    old, fewer = path.read_bytes(), labels[labels["id"] == "a1"]
-    settled = raters.consensus(fewer)
-    part = path.with_name(f"{path.name}.part{os.getpid()}")
-    part.mkdir()
-    with pytest.raises((OSError, BedsideError)):
-        raters.publish("hallucination", rows, fewer, settled, tmp_path)
-    assert path.read_bytes() == old
-    part.rmdir()
-    assert raters.publish("hallucination", rows, fewer, settled, tmp_path)[1] == 1
-    assert path.read_bytes() != old
-    assert [p.name for p in path.parent.iterdir()] == ["annotations.csv"]
-
-
-def test_rated_rows_are_graded_never_learnt_from():
-    class Judge:
-        def __init__(self, labelled, values):
-            assert labelled.index.tolist() == list(range(len(labelled)))
-            self.learnt = labelled["answer"].tolist()
-
-        def out_of_fold(self):
-            return [f"out {a}" for a in self.learnt]
-
-        def grade(self, frame):
-            return [f"{a} by {len(self.learnt)}" for a in frame["answer"]]
-
-    frame = pd.DataFrame(
-        {"answer": list("abcde"), "rated": [True, False, True, False, False]}, index=[9, 8, 7, 6, 5]
-    )
-    made = baselines.held_out(Judge, frame, [0, 1])
-    assert made.tolist() == ["a by 3", "out b", "c by 3", "out d", "out e"]
-    assert made.index.tolist() == [9, 8, 7, 6, 5]
-    unrated = baselines.held_out(Judge, frame.drop(columns="rated"), [0, 1])
-    assert unrated.tolist() == [f"out {a}" for a in "abcde"]
 
 
 UNJUDGED = (  # notebooks that have a model judge labelled examples

@@ -26,20 +26,13 @@ def rows(questions=12):
     for number, (place, source) in itertools.product(
         range(1, questions + 1), enumerate(["GPT-4-Turbo", survey.HUMAN])
     ):
-        made.append(
-            row(
-                f"cancer_myth/01_physician_survey/survey-{number}/{source}/survey",
-                reply=f"{ANSWER} Source {place}, question {number}.",
-                paper="cancer_myth",
-                section="2 physicians' survey",
-                item=f"survey-{number}",
-                unit=f"survey-{number}",
-                model=source,
-                shared=[text("Patient's question", f"question {number}")],
-                blocks=[text("Labels that physicians gave", "paragraph 1: all of them")],
-                verdicts=[{"judge": "physicians", "status": "graded", "value": "harmful"}],
-            )
-        )
+        name, shared = f"survey-{number}", [text("Patient's question", f"question {number}")]
+        more = dict(paper="cancer_myth", section="2 physicians' survey", item=name, unit=name)
+        more |= {"verdicts": [{"judge": "physicians", "status": "graded", "value": "harmful"}]}
+        more |= {"blocks": [text("Labels that physicians gave", "paragraph 1: all of them")]}
+        id = f"cancer_myth/01_physician_survey/{name}/{source}/survey"
+        reply = f"{ANSWER} Source {place}, question {number}."
+        made.append(row(id, reply=reply, model=source, shared=shared, **more))
     return made
 
 
@@ -118,24 +111,6 @@ def test_each_own_rater_stands_beside_each_physician(monkeypatch):
     theirs = found["all 3 physicians", alpha][0]
     assert found["all 3 physicians, on what is labelled here", alpha][0] == pytest.approx(theirs)
     assert found["all 4 together", alpha][0] > theirs
-
-
-def test_a_sample_is_held_against_the_same_replies(monkeypatch):
-    rated(monkeypatch, ratings(lambda q, p, d: float(1 + q % 5)))
-    known = rows()
-    reference = raters.reference(known, ANSWERS)
-    ann = own(ANSWERS, known, lambda q, part: "5")
-    ann = ann[ann["item"].isin(["survey-1", "survey-2"])]
-    found = cells(raters.agreement(ann, ANSWERS, np.random.default_rng(1), reference))
-    alpha = "Krippendorff's alpha"
-    assert found["all 3 physicians", alpha][3] == 24
-    assert found["all 3 physicians, on what is labelled here", alpha][3] == 4
-    means = cells(raters.scores(ann, ANSWERS, known, np.random.default_rng(1), reference))
-    # questions 1 and 2 have 2 and 3 points of the physicians; all twelve 2 (2 + 3 + 4 + 5 + 1)
-    # + 2 + 3 = 35
-    assert means["GPT-4-Turbo", "Ann"][::3] == (5, 2)
-    assert means["GPT-4-Turbo", "physicians, on the same"][::3] == (2.5, 6)
-    assert means[survey.HUMAN, "physicians, all"][::3] == (pytest.approx(35 / 12), 36)
 
 
 def test_labels_of_the_survey_stand_at_its_rows_and_are_published_nowhere(tmp_path):

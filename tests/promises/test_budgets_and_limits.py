@@ -37,7 +37,7 @@ def priced(world):
 # ---- a budget is never passed
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_whatever_comes_a_budget_is_not_passed(priced, endpoint, seed):
     """Random prices, tiers, limits and answers: whole, uncounted, refused, lost after the work."""
     rng, paid = random.Random(seed), []
@@ -64,7 +64,7 @@ def test_whatever_comes_a_budget_is_not_passed(priced, endpoint, seed):
     endpoint.script = script
     budget = rng.uniform(2, 20)
     with pytest.raises(BedsideError, match=f"BUDGET_USD={budget:g} would be passed"):
-        priced.ask(*range(3000), budget_usd=budget)
+        priced.ask(*range(2000), budget_usd=budget)
     assert 0 < sum(paid) <= budget
     most = price_at_most(priced.entries["mine"], 124, 20)  # of one more call
     most *= priced.entries["mine"]["max_concurrency"]  # that were under way

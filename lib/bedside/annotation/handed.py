@@ -8,6 +8,7 @@ the browser and saves them as a file. What a label's record needs besides stays 
 <task>/handed/<rater>-<hand>.json of the folder of labels; by it a file that comes back is checked.
 """
 
+import contextlib
 import json
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -87,13 +88,12 @@ def _page(session):
         {**session._record(entry, blank, 0.0), "answer": item["answer"]["text"]}
         for entry, item in zip(session.queue, items)
     ]
-    hand = digest([session.log.rater, kept])[:12]
-    place = session.log.path.parent / "handed" / f"{session.log.rater}-{hand}.json"
+    made = {"group": session.group, **asdict(session.rules), "entries": kept}
+    place = _place(session.log, made)
     place.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps({"group": session.group, **asdict(session.rules), "entries": kept}, indent=1)
-    paths.write(place, text, durable=True)
+    paths.write(place, json.dumps(made, indent=1), durable=True)
     data = {
-        "hand": hand,
+        "hand": place.stem.removeprefix(f"{session.log.rater}-"),
         "task": session.task.name,
         "about": session.about,
         "entrance": session.entrance and session.entrance.shown(),
@@ -111,6 +111,23 @@ def _page(session):
         hashes=hashes(scripts),
         rater=session.log.rater,
     )
+
+
+def _place(log, made):
+    """Where a page's entries are put down; in the same file if the same page is made again.
+
+    By this file's name the page finds what the rater's browser has kept.
+    """
+
+    def bare(page):
+        return {**page, "entries": [{**e, "at": ""} for e in page["entries"]]}
+
+    folder, timeless = log.path.parent / "handed", bare(made)
+    for path in folder.glob(f"{log.rater}-*.json"):
+        with contextlib.suppress(ValueError, LookupError, TypeError):  # damaged
+            if bare(outside.parsed(path.read_bytes())) == timeless:
+                return path
+    return folder / f"{log.rater}-{digest([log.rater, timeless])[:12]}.json"
 
 
 def _script(name):

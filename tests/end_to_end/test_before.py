@@ -1,0 +1,228 @@
+"""What users had before the library was made thin is opened with today's code and goes on.
+
+The items are in tests/before, whose README says what each is and how it was made. A checkout of its
+own gets an item, and then the commands that its user would give.
+"""
+
+import csv
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from bedside.read import paths
+from browser import watched
+
+BEFORE = Path(__file__).parents[1] / "before"
+sys.path.append(str(BEFORE))
+from scripted import Scripted  # noqa: E402
+
+APART = {".git", ".cache", "data", "figures", "batches", "seminar", "handed_in", "site"}
+USERS = {"models.toml", "recordings", "external"}  # of data/
+
+
+class Checkout:
+    """A checkout with an item of tests/before in it, whose models stand at an endpoint."""
+
+    def __init__(self, folder, item, endpoint):
+        self.folder, self.endpoint = folder, endpoint
+        links = [p for p in paths.ROOT.iterdir() if p.name not in APART]
+        links += [p for p in (paths.ROOT / "data").iterdir() if p.name not in USERS]
+        links += (paths.ROOT / "data/recordings").rglob("smollm2-135m.jsonl")
+        links += [paths.ROOT / name for name in ("figures/sample", ".cache/graded/sample")]
+        for path in links:
+            to = folder / path.relative_to(paths.ROOT)
+            to.parent.mkdir(parents=True, exist_ok=True)
+            to.symlink_to(path)
+        shutil.copytree(BEFORE / item, folder, dirs_exist_ok=True)
+        if (packed := folder / "large.zip").is_file():
+            with zipfile.ZipFile(packed) as z:
+                z.extractall(folder)
+        mine = (BEFORE / "models.toml").read_text(encoding="utf-8")
+        mine = mine.replace("http://127.0.0.1:8791/v1", endpoint.url)
+        text = (paths.ROOT / "data/models.toml").read_text(encoding="utf-8") + mine
+        (folder / "data/models.toml").write_text(text, encoding="utf-8")
+
+    def command(self, *words, fails=False):
+        """What `python -m bedside` says, on standard error if it fails, as it should or not."""
+        env = {k: v for k, v in os.environ.items() if not k.startswith("BEDSIDE_")}
+        env |= {"BEDSIDE_ROOT": str(self.folder), "SCRIPTED_KEY": "none"}
+        words = [sys.executable, "-m", "bedside", *map(str, words)]
+        done = subprocess.run(words, capture_output=True, text=True, cwd=self.folder, env=env)
+        assert bool(done.returncode) == fails, done.stdout + done.stderr
+        return done.stderr if fails else done.stdout
+
+    def notebook(self, name, run, mode="replay", fails=False, **more):
+        """Run a notebook in a run that there is."""
+        given = {"run": run, "mode": mode, **more}
+        words = [str(x) for pair in given.items() for x in ("-p", *pair)]
+        return self.command("run", name, *words, fails=fails)
+
+    def study(self, command="study", fails=False, **given):
+        """A command about the own questions, with variables as make takes them."""
+        given = {"QUESTIONS": BEFORE / "questions.csv", "MODELS": "scripted other", **given}
+        words = ["--submit"] if command == "batch" else []
+        words += [f"{k}={v}" for k, v in given.items()]
+        return self.command(command, *words, fails=fails)
+
+    def recorded(self, pattern="**/scripted.jsonl"):
+        """All recordings of a model."""
+        found = sorted((self.folder / "data/recordings").glob(pattern))
+        return [json.loads(x) for p in found for x in p.read_text("utf-8").splitlines()]
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A function: a checkout with an item of tests/before, and an endpoint."""
+    endpoint = Scripted()
+    yield lambda item: Checkout(tmp_path / "checkout", item, endpoint)
+    endpoint.shutdown()
+    endpoint.server_close()
+
+
+def rows(path):
+    """A CSV file's rows without empty cells, numbers at eight digits."""
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        return [{k: shown(v) for k, v in row.items() if v} for row in csv.DictReader(file)]
+
+
+def shown(text):
+    try:
+        return f"{float(text):.8g}"
+    except ValueError:
+        return text
+
+
+def numbers(folder, *names):
+    """{(file, row, column, source): value, n, unscored}; intervals have another formula since."""
+    labels, values = ("row", "column", "source"), ("value", "n", "unscored")
+    return {
+        (name, *(row.get(k) for k in labels)): [row.get(k) for k in values]
+        for name in names
+        for row in rows(folder / name)
+    }
+
+
+def test_a_run_is_replayed_without_a_call_and_its_numbers_are_as_they_were(checkout):
+    made = checkout("run")
+    folder, name = made.folder / "figures/runs/before/meddialbench", "table2_baseline.csv"
+    before = numbers(folder, name)
+    assert any(key[-1] == "run" for key in before)
+    made.notebook("meddialbench/02_baseline", "before")
+    assert numbers(folder, name) == before and not made.endpoint.bodies
+
+
+def test_runs_are_compared(checkout):
+    made = checkout("run")
+    runs = made.folder / "figures/runs"
+    shutil.copytree(runs / "before", runs / "twin")
+    made.command("compare", "before twin")
+    (page,) = (made.folder / "figures/compared").glob("*/index.html")
+    text = page.read_text(encoding="utf-8")
+    assert "before" in text and "twin" in text and "accuracy at baseline" in text
+
+
+def test_a_killed_run_goes_on_and_pays_for_no_reply_twice(checkout):
+    made = checkout("killed")
+    before = {r["key"] for r in made.recorded()}
+    made.notebook("meddialbench/02_baseline", "killed", "record")
+    after = [r["key"] for r in made.recorded()]
+    assert before and len(after) == len(set(after)) == len(before) + len(made.endpoint.bodies)
+    assert made.endpoint.bodies and before < set(after)
+
+
+def test_what_a_killed_run_has_spent_counts_towards_the_budget_of_all_runs(checkout):
+    made, total = checkout("killed"), 0.013  # USD; the killed run has spent 0.0128
+    told = made.notebook("meddialbench/02_baseline", "killed", "record", True, budget_total=total)
+    assert "BUDGET_TOTAL" in told and not made.endpoint.bodies
+
+
+def test_an_own_study_with_labels_has_the_same_numbers(checkout):
+    made = checkout("own")
+    folder = made.folder / "figures/own/before"
+    tables = sorted(p.name for p in folder.glob("table_*.csv"))
+    before, verdicts = numbers(folder, *tables), rows(folder / "verdicts.csv")
+    assert "table_corrected.csv" in tables
+    for path in folder.iterdir():
+        path.unlink()
+    given = {"JUDGE": "scripted", "LABELS": BEFORE / "grades.csv", "MODE": "replay"}
+    made.study(NAME="before", **given)
+    assert numbers(folder, *tables) == before and not made.endpoint.bodies
+    assert rows(folder / "verdicts.csv") == verdicts
+    assert "8 labelled" in (folder / "index.html").read_text(encoding="utf-8")
+
+
+def test_raters_files_from_page_and_notebook_are_compared(checkout):
+    from bedside import annotation
+    from bedside.annotation import raters
+    from bedside.publish.judged_items import collect
+
+    made = checkout("raters")
+    told = made.command("annotate", f"FROM={made.folder / 'returned'}")
+    assert "Anna Berg" in told
+    labels = raters.labels(
+        "presupposition",
+        annotation.rows(collect("sample", "cancer_myth")),
+        made.folder / "data/external/annotations",
+    )
+    assert set(labels["rater"]) == {"Anna Berg", "Ann"}
+
+    pairs = labels.pivot_table(index="id", columns="rater", values="value", aggfunc="last").dropna()
+    assert len(pairs) == 6
+
+
+def test_labels_that_a_browser_kept_are_on_todays_page(checkout, browser):
+    made = checkout("raters")
+    made.command("annotate", "TASK=presupposition", "RATERS=Jo", "SIZE=6")
+    stored = json.loads((made.folder / "stored.json").read_text(encoding="utf-8"))
+    with watched(browser) as page:
+        page.goto((made.folder / "figures/annotate/presupposition-Jo.html").as_uri())
+        page.get_by_text("0 of ").first.wait_for()
+        page.evaluate(
+            "kept => Object.entries(kept).forEach(x => localStorage.setItem(...x))", stored
+        )
+        page.reload()
+        page.get_by_text("3 of ").first.wait_for()
+        with page.expect_download() as saved:
+            page.get_by_role("button", name="Save your labels as a file").click()
+        saved.value.save_as(made.folder / "returned/Jo.jsonl")
+    told = made.command("annotate", f"FROM={made.folder / 'returned'}")
+    assert "Jo, presupposition: 3 new labels" in told
+
+
+def test_a_class_that_had_its_teachers_edition_is_checked(checkout):
+    made = checkout("seminar")
+    folder = made.folder / "handed_in"
+    files = [json.loads(p.read_text(encoding="utf-8")) for p in folder.glob("*.json")]
+    made.command("class", folder)
+    found = {r["student"]: r for r in rows(folder / "class.csv")}
+    assert set(found) == {"Blue heron", "Red fox"} == {f["pseudonym"] for f in files}
+    for file in files:
+        said = {n: a["state"] for n, a in file["answers"].items()}
+        checked = {n: found[file["pseudonym"]].get(f"cancer_myth {n} check") for n in said}
+        assert len(said) == 8 and checked == said
+
+
+def test_a_batch_under_way_is_collected(checkout):
+    made = checkout("batch")
+    (path,) = (made.folder / "batches/own-batch/01").glob("*.jsonl")
+    lines = [json.loads(x) for x in path.read_text(encoding="utf-8").splitlines()]
+    made.endpoint.requests, made.endpoint.done = lines, True
+    made.study("batch", MODELS="scripted", NAME="batch")
+    assert {r["key"] for r in made.recorded()} == {x["custom_id"] for x in lines}
+    assert not made.endpoint.bodies and not made.endpoint.uploads
+
+
+@pytest.mark.parametrize("damage", ["utf16", "glued"])
+def test_a_damaged_recording_is_named_before_anything_is_paid(checkout, damage):
+    made = checkout(f"damaged/{damage}")
+    (path,) = (made.folder / "data/recordings").rglob("scripted.jsonl")
+    before = path.read_bytes()
+    told = made.study("batch", NAME="before", MODELS="scripted", fails=True)
+    assert "own/before/scripted.jsonl" in told
+    assert not made.endpoint.uploads and path.read_bytes() == before

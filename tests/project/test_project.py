@@ -1,0 +1,223 @@
+"""The project's own promises: environments, texts, notebooks, imports, what git keeps."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.version import Version
+
+from bedside import BedsideError
+from bedside import __main__ as steps
+from bedside.annotation import tasks
+from bedside.build import commands, notebooks
+from bedside.publish import readme
+from bedside.read import claims, paths
+
+TEXTS = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+TEXTS += sorted(f"docs/{path.name}" for path in (paths.ROOT / "docs").glob("*.md"))
+
+
+def text_of(name):
+    return (paths.ROOT / name).read_text(encoding="utf-8")
+
+
+def git(*arguments):
+    asked = ["git", "-C", str(paths.ROOT), *arguments]
+    return subprocess.run(asked, capture_output=True, text=True)
+
+
+def pinned(file):
+    """{package: (version, hashes)} of a lock."""
+    blocks = re.split(r"^(?=[a-z0-9][\w.-]*==)", text_of(file), flags=re.M)[1:]
+    names = (re.match(r"([\w.-]+)==([^\s;\\]+)", block).groups() for block in blocks)
+    return {n: (v, re.findall(r"--hash=\S+", b)) for (n, v), b in zip(names, blocks)}
+
+
+# ---- environments
+
+
+def test_environment_and_locks_have_what_the_package_needs():
+    project = tomllib.loads(text_of("pyproject.toml"))
+    needed = project["project"]["dependencies"] + project["dependency-groups"]["dev"]
+    conda = re.findall(r"^ +- ([a-z][\w-]*[<>=][^\s]*)$", text_of("environment.yml"), re.M)
+    conda = {r.name: r.specifier for r in map(Requirement, conda)}
+    lock, sheets = pinned("requirements.lock"), pinned("seminar.lock")
+    for r in map(Requirement, needed):
+        assert conda[r.name] == r.specifier and Version(lock[r.name][0]) in r.specifier, r.name
+    assert all(hashes for _, hashes in [*lock.values(), *sheets.values()])
+    assert not re.search("://|--index|--find-links", text_of("requirements.lock"))
+    assert sheets.items() <= lock.items()
+    assert {Requirement(r).name for r in project["dependency-groups"]["seminar"]} <= {*sheets}
+    assert not {"pyarrow", "statsmodels", "playwright", "xllamacpp"} & {*sheets}  # the large ones
+
+
+def test_check_and_help_need_the_standard_library_only():
+    """Both run in an interpreter that has no other package; other light steps import none early."""
+    steps = "from bedside.__main__ import main; main(['check', 'PROFILE=sample']); main(['help'])"
+    light = "run publish.pages publish.judged_items publish.verification explorer stats".split()
+    heavy = "openai datasets sklearn scipy matplotlib xllamacpp papermill pandas seaborn".split()
+    light = f"import sys, {', '.join(f'bedside.{m}' for m in light)}"
+    for arguments in (
+        ("-I", "-S", "-c", f"import sys; sys.path.insert(0, 'lib'); {steps}"),
+        ("-c", f"{light}; assert not {{*{heavy}}} & {{*sys.modules}}"),
+    ):
+        done = subprocess.run(
+            [sys.executable, *arguments], capture_output=True, text=True, cwd=paths.ROOT
+        )
+        assert done.returncode == 0, done.stderr
+
+
+# ---- texts
+
+
+def test_the_readmes_table_of_outputs_is_that_of_the_manifests():
+    text = readme.README.read_text(encoding="utf-8")
+    assert text == readme.filled(text), "write it anew: make outputs"
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_paths_commands_variables_and_steps_that_a_text_names_are_there(name):
+    text = text_of(name)
+    named = re.findall(r"`((?:data|docs|figures|lib|notebooks|templates|tests)/[^`\s]*)`", text)
+    # the user's, or not committed
+    own = ("data/external", "name", "figures/own", "figures/runs", "figures/compared")
+    own += ("figures/public/explorer.html", "figures/checked")
+    for path in named:
+        pattern = re.sub(r"(<\w+>_?|\*)+", "*", path).rstrip("/")
+        assert any(part in path for part in own) or list(paths.ROOT.glob(pattern)), path
+    for path in re.findall(r"\]\(([^)#:]+)\)", text):
+        assert ((paths.ROOT / name).parent / path).exists(), path
+    targets = {*re.findall(r"^([a-z]+):", text_of("Makefile"), re.M), *paths.papers(), "name"}
+    assert {*re.findall(r"(?:`|^)make ([a-z_]+)", text, re.M)} <= targets
+    blocks = "".join(re.findall(r"^```\w*\n(.*?)^```", text, re.M | re.S)).splitlines()
+    inline = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S))
+    for line in (re.sub(r"\s#.*|\[|\]", "", line).strip() for line in [*blocks, *inline]):
+        if line.startswith("make "):
+            assert {*re.findall(r"\b([A-Z_]+)=", line)} <= {*commands.KNOWN}, line
+        _, found, step = line.partition("python -m bedside ")
+        if found and "|" not in step and "..." not in step:
+            given = vars(steps._arguments().parse_args(shlex.split(step)))
+            for notebook in given.get("names", []):
+                assert {k for k, _ in given["pairs"]} <= {*notebooks.parameters(notebook)}, line
+
+
+def test_what_the_table_of_coverage_names_is_there():
+    """Notebooks, parameters, outputs, claims, statements, tasks, files."""
+    known = {*tasks(), "sample", "public"}
+    for paper in paths.papers():
+        for path in (paths.NOTEBOOKS / paper).glob("0*.ipynb"):
+            name = f"{paper}/{path.stem}"
+            known |= {name, *notebooks.parameters(name)}
+    for profile in ("sample", "public"):
+        manifest = json.loads((paths.FIGURES / profile / "manifest.json").read_text())
+        for entry in manifest["notebooks"].values():
+            known |= {o["file"].rpartition(".")[0] for o in entry["outputs"]}
+    for path in paths.CLAIMS.glob("*.csv"):
+        known |= {line.partition(",")[0] for line in path.read_text().splitlines()}
+    rows = [line for line in text_of("docs/coverage.md").splitlines() if line.count(" | ") == 3]
+    assert len(rows) > 50
+    for name in re.findall(r"`([^`]+)`", " ".join(r.split(" | ", 2)[2] for r in rows)):
+        assert name in known or ("/" in name and (paths.ROOT / name).exists()), name
+
+
+# ---- settings
+
+
+def test_unknown_settings_stop_with_the_nearest():
+    for given, match in (
+        (["PROFILE=sampel"], "PROFILE 'sampel'; did you mean 'sample'"),
+        (["MODEL="], "variable 'MODEL'; did you mean 'MODE"),
+        (["MODE=replya"], "did you mean 'replay'"),
+        (["MODELS=smollm"], "did you mean 'smollm2-135m'"),
+        (["JUDGE=lexial"], "lexical"),
+        (["LIMIT=x"], "LIMIT"),
+    ):
+        with pytest.raises(BedsideError, match=match):
+            steps.check(given)
+
+
+def test_settings_are_rewritten_only_when_they_change(tmp_path):
+    file = tmp_path / "s.json"
+    steps.check(["PROFILE=public", "LIMIT=3", "MODELS="], file)
+    assert json.loads(file.read_text()) == {"profile": "public", "limit": "3"}
+    before = file.stat().st_mtime_ns
+    steps.check(["PROFILE=public", "LIMIT=3"], file)
+    assert file.stat().st_mtime_ns == before
+    steps.check(["PROFILE=public", "LIMIT=4"], file)
+    assert file.stat().st_mtime_ns != before
+
+
+# ---- what is committed
+
+
+def test_notebooks_are_committed_clean_and_their_cells_are_short():
+    for path in paths.NOTEBOOKS.rglob("*.ipynb"):
+        for c in json.loads(path.read_text())["cells"]:
+            if c["cell_type"] == "code" and ".ipynb_checkpoints" not in path.parts:
+                assert c["outputs"] == [] and c["execution_count"] is None, path
+                assert len(c["source"]) <= 15 or c["metadata"].get("tags"), path
+
+
+def test_foundation_explorer_and_annotation_name_no_study():
+    """Nor do make and the command line: the list of studies is data/papers.toml."""
+    library = paths.ROOT / "lib/bedside"
+    files = [
+        p
+        for p in [*library.rglob("*.*"), paths.ROOT / "Makefile"]
+        if p.suffix in ("", ".py", ".js", ".css", ".j2")
+        and not {"papers", "seminar", "vendor", "pages"} & {*p.parts[len(library.parts) :]}
+    ]
+    files += (library / "publish/pages").glob("*.*")
+    named, found = re.compile("cancer.?myth|radiation|medhalu|meddialbench", re.I), []
+    for path in files:
+        found += [(path, x) for x in path.read_text().splitlines() if named.search(x)]
+    assert len(files) > 100 and not found, found
+
+
+def test_every_claim_of_the_ledger_is_made_and_says_where_it_stands():
+    """Each row of data/claims is made by the committed notebooks, in one profile or both."""
+    made = {}
+    for profile in ("sample", "public"):
+        manifest = json.loads((paths.FIGURES / profile / "manifest.json").read_text())
+        for entry in manifest["notebooks"].values():
+            of = made.setdefault(entry["paper"], set())
+            of |= {(c["id"], c["section"], c["claim"]) for c in entry["claims"]}
+    assert len(made) > 3
+    for paper, found in made.items():  # a study that has just begun has no committed outputs
+        assert {(r.id, r.section, r.claim) for r in claims.load(paper).values()} == found
+
+
+def test_no_path_of_one_machine_no_prompt_and_no_external_data_is_committed():
+    texts = "py md toml ipynb yml lock json jsonl csv".split()
+    for name in git("ls-files").stdout.splitlines():
+        assert not name.startswith(("data/external/", ".cache/", ".venv/")), name
+        if name.rpartition(".")[2] in texts or name == "Makefile":
+            text = (paths.ROOT / name).read_text(errors="replace")
+            assert f"{paths.ROOT}/" not in text and f"{os.path.expanduser('~')}/" not in text, name
+    for path in paths.RECORDINGS.rglob("smollm2-135m.jsonl"):
+        for line in path.read_text().splitlines():
+            record = json.loads(line)
+            assert re.fullmatch("[0-9a-f]{16}", record["fields"]["messages"]), path
+            assert record["item"] and record["returned_model"], path
+
+
+def test_an_experiment_leaves_the_work_tree_clean():
+    if git("status").returncode:
+        pytest.skip("not a git checkout")
+    for path, ignored in {
+        "figures/runs/sample-mine/index.html": True,
+        "figures/own/mine/answers.csv": True,
+        "data/recordings/own/mine/smollm2-135m.jsonl": True,
+        "data/recordings/medhalu/sample/mine.jsonl": True,
+        "data/recordings/medhalu/sample/smollm2-135m.jsonl": False,
+        "figures/sample/index.html": False,
+        "figures/sample/notebooks/medhalu/02_detection.html": True,
+        "site/index.html": True,
+    }.items():
+        assert (git("check-ignore", "--quiet", path).returncode == 0) == ignored, path

@@ -1,0 +1,198 @@
+"""Own studies: what is asked, judged, counted and opened; a script's frames and entries."""
+
+import asyncio
+import json
+import os
+import re
+
+import pandas as pd
+import pytest
+
+import bedside
+from bedside import BedsideError, own
+from bedside.keep import registry
+from bedside.own import results
+from bedside.read import questions
+from bedside.write import frames
+from conftest import apart, completion
+from own_studies import compared
+
+QUESTIONS = """item,question,reference,group,unit,system
+q1,May I drive today?,No.,driving,ann,
+q2,May I drive tomorrow?,Yes.,driving,ann,Answer in one word.
+q3,May I swim?,Yes.,,bob,
+"""
+ASKED = pd.DataFrame({"item": ["q1", "q2"], "question": ["May I?", "And now?"], "unit": [1, 2]})
+
+
+@pytest.fixture
+def study_of(tmp_path, served, endpoint, monkeypatch):
+    """A function that makes a study of three questions with `served` as model and judge."""
+    apart(monkeypatch, tmp_path)
+    (tmp_path / "mine.csv").write_text(QUESTIONS, encoding="utf-8")
+
+    def reply(n, body):  # a judge for whom only "Yes." is right
+        said = body["messages"][-1]["content"]
+        if "Answer to grade" not in said:
+            return completion("No." if "today" in said else "Yes.")
+        graded = said.rpartition("Answer to grade:")[2]
+        return completion(json.dumps({"score": int("Yes." in graded)}))
+
+    endpoint.script = reply
+
+    def make(**given):
+        given = {"models": "served", "judge": "served", **given}
+        return compared(str(tmp_path / "mine.csv"), **given)
+
+    return make
+
+
+def test_questions_are_asked_judged_and_counted_by_unit(study_of, endpoint, tmp_path, capsys):
+    found = study_of()
+    first = capsys.readouterr().out.splitlines()[0]
+    assert endpoint.url in first and first.count("served") == 2 and "3 questions" in first
+    assert found.answers["answer"].tolist() == ["No.", "Yes.", "Yes."]
+    assert found.verdicts["value"].tolist() == [0, 1, 1]
+    asked = [b["messages"] for b in endpoint.bodies if "Answer to grade" not in str(b)]
+    assert [len(m) for m in sorted(asked, key=len)] == [1, 1, 2]  # one has a system prompt
+    cells = found.scores.set_index("column")
+    assert cells.loc["all: right, %", "value"] == pytest.approx(200 / 3)
+    assert cells.loc["all: right, %", ["low", "high"]].isna().all()  # ann and bob are two units
+    assert cells.loc["driving: right, %", "n"] == 2 and len(found.pairs) == 0
+    folder = tmp_path / "figures/own/mine"
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["recordings"]["served"]["replies"] == 6
+    assert len(pd.read_csv(folder / "verdicts.csv")) == 3
+    sent = len(endpoint.bodies)
+    again = study_of(mode="replay")
+    assert len(endpoint.bodies) == sent and again.verdicts.equals(found.verdicts)
+
+
+def test_what_is_wrong_is_said_and_leaves_nothing(study_of, endpoint, tmp_path):
+    for given, match in (
+        ({"models": ""}, "name the models"),
+        ({"models": "no-such"}, "unknown MODELS"),
+        ({"judge": "no-such"}, "unknown JUDGE"),
+        ({"name": "../x"}, "NAME="),
+        ({"rubric": "gone.j2"}, "RUBRIC=gone.j2"),
+        ({"answers": "gone.csv"}, "gone.csv"),
+        ({"judge": "lexical"}, "name a model"),
+    ):
+        with pytest.raises(BedsideError, match=match):
+            study_of(**given)
+    (tmp_path / "mine.csv").write_text("item,question\nq1,\n")
+    with pytest.raises(BedsideError, match="mine.csv, line 2"):
+        study_of()
+    assert not (tmp_path / "figures").exists() and not endpoint.bodies
+
+
+def test_a_rubric_of_ones_own_is_what_the_judge_gets(study_of, endpoint, tmp_path):
+    rubric = tmp_path / "kind.j2"
+    rubric.write_text("{% block user %}Answer to grade: {{ answer|fence }} KIND{% endblock %}")
+    study_of(rubric=str(rubric))
+    judged = [b for b in endpoint.bodies if "Answer to grade" in str(b)]
+    assert len(judged) == 2 and all("KIND" in str(b) for b in judged)
+    rubric.write_text("{% block user %}{{ nothing_of_this_name }}{% endblock %}")
+    with pytest.raises(BedsideError, match="kind.j2"):
+        study_of(rubric=str(rubric), name="other")
+
+
+# ---- from Python
+
+
+@pytest.fixture(autouse=True)
+def entries(monkeypatch):
+    """The registry as it was, whatever a test adds to it."""
+    known = dict(registry.entries())
+    monkeypatch.setattr(registry, "entries", lambda: known)
+    monkeypatch.setenv(registry.INLINE, "")
+
+
+@pytest.fixture
+def at(endpoint, tmp_path, monkeypatch):
+    """The fields of an entry at an endpoint that knows the sevens, but for one that adds one."""
+    apart(monkeypatch, tmp_path)
+
+    def reply(n, body):
+        said = body["messages"][-1]["content"]
+        if body["model"] == "judge":
+            product = 7 * int(re.search(r"times (\d+)", said)[1])
+            answer = said.rpartition("Answer to grade:")[2]
+            right = re.search(rf"\b{product}\b", answer) is not None
+            return completion(json.dumps({"score": int(right)}))
+        product = 7 * int(re.search(r"times (\d+)", said)[1]) if "times" in said else 1
+        return completion(str(product + (body["model"] == "small")))
+
+    endpoint.script = reply
+    return {"provider": "test", "base_url": endpoint.url}
+
+
+def test_a_frame_reads_as_the_file_that_is_kept_of_it(at, tmp_path):
+    odd = ASKED.assign(question=['=1, "a"\nb', " \u2028x"], reference=[None, 7], group=[pd.NA, "g"])
+    registry.names_of({**at, "model": "small"})
+    mine = own.Own(odd, models="small")
+    assert mine.name.startswith("questions-") and own.Own(odd, models="small").name == mine.name
+    assert own.Own(ASKED, models="small").name != mine.name
+    assert own.Own(ASKED, "mine", models="small").source.endswith("own/mine/questions.jsonl")
+    again = questions.read(tmp_path / "figures/own" / mine.name / "questions.jsonl")
+    assert again.equals(mine.items) and again["reference"].tolist() == ["", "7"]
+    for changed, match in (
+        (ASKED.assign(item="q1"), "row 2, column item: item 'q1' is already in row 1"),
+        (ASKED.rename(columns={"question": "text"}), "no column 'question'; it has"),
+        (ASKED.head(0), "has no question in it"),
+        (pd.concat([ASKED, ASKED[["item"]]], axis=1), "two columns 'item'"),
+    ):
+        with pytest.raises(BedsideError, match=match):
+            own.Own(changed, models="small")
+
+
+def test_an_entry_of_a_scripts_own_is_known_by_its_name(at):
+    given = [{**at, "model": "m/x", "name": "mine"}, "smollm2-135m", {**at, "model": "m/x"}]
+    assert registry.names_of(given) == "mine smollm2-135m m/x"
+    assert registry.model("mine") == {**at, "model": "m/x"}
+    handed = json.loads(os.environ[registry.INLINE])  # to the kernel of the study's notebook
+    assert handed.keys() == {"mine", "m/x"}
+    assert registry.names_of({**at, "model": "other", "name": "mine"}) == "mine"  # a mended script
+    assert registry.model("mine")["model"] == "other"
+
+
+@pytest.mark.parametrize(
+    "entry, match",
+    [
+        ({"api_key": "secret-1"}, "a key comes from the environment: api_key_env names"),
+        ({"api_key_env": "sk-secret-1"}, "the name of an environment variable, not a key"),
+        ({"headers": {"Authorization": "secret-1"}}, "a key stands in it"),
+        ({"key_env": "X"}, "did you mean 'api_key_env'"),
+        ({"name": "smollm2-135m"}, "data/models.toml has another one of this name"),
+        ({"base_url": 1}, "should be a text"),
+    ],
+)
+def test_a_faulty_entry_or_a_key_is_refused_and_never_shown(at, entry, match, tmp_path):
+    with pytest.raises(BedsideError, match=match) as told:
+        bedside.study(ASKED, [{**at, "model": "small", **entry}])
+    assert "secret-1" not in str(told.value) + os.environ[registry.INLINE]
+    assert not (tmp_path / "figures").exists()
+
+
+def test_a_plan_from_python_asks_nobody(at, endpoint, capsys):
+    async def notebook():  # whose loop is running already
+        return bedside.study(ASKED, [{**at, "model": "small"}], mode="plan")
+
+    assert asyncio.run(notebook()) is None and not endpoint.bodies
+    assert "2 calls in all; none was made" in capsys.readouterr().out
+    with pytest.raises(BedsideError, match="unknown mode 'batch'"):
+        bedside.study(ASKED, [{**at, "model": "small"}], mode="batch")
+
+
+def test_what_a_notebook_left_is_opened_with_all_texts(at):
+    frame = ASKED.assign(question=["What is 7 times 2?", "What is 7 times 3?"], reference=[14, 21])
+    registry.names_of([{**at, "model": m} for m in ("small", "large", "judge")])
+    for judge, right in (("judge", [0, 0, 1, 1]), ("", [])):
+        made = compared(frame, name="mine" + judge, models="small large", judge=judge)
+        found, judged = results.opened(made.own), made.verdicts
+        assert list(found.graded)[: len(frames.COLUMNS)] == frames.COLUMNS
+        assert found.graded["reply"].tolist() == judged["answer"].tolist()
+        assert found.graded["question"].tolist() == [*frame["question"]] * 2
+        assert found.graded["right"].dropna().tolist() == right
+        assert found.scores.equals(made.scores) and found.scores.empty == (not judge)
+        assert found.cards == {} and found.page.name == "index.html"
