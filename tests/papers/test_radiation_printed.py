@@ -15,7 +15,7 @@ from bedside.papers.radiation.implied import (
     levels,
     selection,
 )
-from bedside.read import claims
+from bedside.read import claims, published
 from cells import wanted
 
 

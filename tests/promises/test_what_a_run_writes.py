@@ -16,7 +16,7 @@ from bedside.keep.replies import Request, as_reply
 from bedside.publish import pages
 from bedside.read import claims, paths, prompts, sources
 from bedside.run import Run
-from bedside.write import frames, plots, prose
+from bedside.write import frames, plots, prose, tables
 from pictures import faults
 
 HOSTILE, NAME = "<script>alert(1)</script> {{ 7 * 7 }}", "cancer_myth/03_evaluation"
