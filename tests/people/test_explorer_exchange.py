@@ -31,7 +31,6 @@ from bedside import explorer
 from bedside.keep import store
 from bedside.publish import judged_items
 from bedside.read import paths
-from bedside.seminar import handout
 from bedside.write import tables
 from browser import (
     browser,  # noqa: F401  (a fixture)
@@ -368,14 +367,3 @@ def test_axe_finds_nothing(shown, scheme, size):  # noqa: F811
     page.wait_for_timeout(50)
     load(page, "damaged")
     assert violations(page) == []
-
-
-def test_what_is_left_out_takes_its_calls_along():
-    made = sent()
-    left = handout.without(made, {("cancer_myth", "one"), ("cancer_myth", "lost")})
-    assert set(left["calls"]) == {"k1", "k2", "k3"} and left["messages"] == made["messages"]
-    left = handout.without(made, {("cancer_myth", "one"), ("cancer_myth", "three")})
-    assert left["calls"] == {} and left["messages"] == {}
-    made["rows"][1]["calls"] = ["k2"]
-    left = handout.without(made, {("cancer_myth", "one")})
-    assert set(left["calls"]) == {"k2"} and set(left["messages"]) == {"other"}
