@@ -22,10 +22,7 @@ from bedside.seminar import edited, editions
 from seminar_answers import TABLES, answer
 
 SHEETS = [*editions.sources(), *editions.sources("public")]
-DATA = {
-    "1_whose_advice_is_it": "cancer_myth_survey_answers",
-    "2_the_record_and_the_site": "radiation_reference",
-}
+DATA = {"1_whose_advice_is_it": "cancer_myth_survey_answers"}  # of sheets on released data
 GIVEN = {  # what a question itself gives, or what stands elsewhere for another thing
     ("2.1", "added"): "stands in the record, where it is to be found, and later names the site",
     ("4.9", "set right"): "the question lists all four choices",

@@ -409,14 +409,14 @@ def test_free_texts_stand_in_an_order_that_is_not_that_of_students(given, tmp_pa
 
 
 def test_a_sheet_without_its_data_shows_what_the_files_say(tmp_path, monkeypatch):
-    entries = {"2.1": {"state": "right", "said": "", "answer": {}}}
-    made = {"sheet": "released", "pseudonym": "Ann", "answers": entries}
+    entries = {"1.3": {"state": "right", "said": "", "answer": {}}}
+    made = {"sheet": "survey", "pseudonym": "Ann", "answers": entries}
     (tmp_path / "ann.json").write_text(json.dumps(made))
     monkeypatch.setattr(paths, "EXTERNAL", tmp_path / "nothing")
     sources.forget()
     html, rows = page_of(tmp_path)
     sources.forget()
-    assert "make data PROFILE=public" in html and rows["Ann"]["released 2.1 check"] == "right"
+    assert "make data PROFILE=public" in html and rows["Ann"]["survey 1.3 check"] == "right"
 
 
 def test_what_somebody_edited_is_not_overwritten(given, tmp_path):
