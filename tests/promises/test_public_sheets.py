@@ -72,8 +72,8 @@ def mistakes(survey):
             "percent": {k: 100 * x for k, x in shares.items()},
         },
         "1.8": {
-            "nonsense": one | {"instead": "asdf"},
-            "the page's words": one | {"instead": survey.asked[1][:60]},
+            "the question's words": one | {"instead": survey.asked[1][:60]},
+            "a reply's words": one | {"reply": survey.best()[1][:60]},
         },
     }
 

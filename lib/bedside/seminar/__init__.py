@@ -21,7 +21,7 @@ from bedside import choose
 from bedside.write.prose import prose as shown
 
 from . import field
-from .answers import Wrong, choice, fields, near, nothing, number, numbers, right
+from .answers import Wrong, choice, fields, near, number, numbers, right
 from .classroom import handed_in
 from .display import finished, graded, run, wrapped
 from .tasks import Feedback, Results, Sheet, needs, open_in, task
@@ -40,7 +40,6 @@ __all__ = [
     "names",
     "near",
     "needs",
-    "nothing",
     "number",
     "numbers",
     "open_in",

@@ -11,7 +11,7 @@ from bedside import stats
 from bedside.papers.meddialbench import implied, words
 from bedside.papers.meddialbench.design import BASELINE
 from bedside.read.checks import normal
-from bedside.seminar import choice, fields, near, nothing, number, numbers, task
+from bedside.seminar import choice, fields, near, number, numbers, task
 from bedside.seminar.meddialbench.material import HALF, Material
 
 DETAIL = ["turn", "instead", "toward", "why", "uncovers"]
@@ -119,20 +119,16 @@ class Sheet(Material):
     def detail(self, answer):
         """Task 4.5: an invented detail for a consultation in which everything is true."""
         turn, *texts = fields(answer, DETAIL)
-        instead, toward, why, uncovers = map(str, texts)
+        instead, toward, _, uncovers = map(str, texts)
         turns, right = self.true["turns"], map(normal, self.true["right"])
         at = number(turn)
         if at not in range(1, len(turns) + 1):
             raise self.wrong("no turn", n=len(turns))
-        asked = " ".join(normal(q) for q, _ in turns)
+        asked = f" {' '.join(normal(q) for q, _ in turns)} "
         cases = {
             "own words": set(normal(instead).split()) <= set(normal(turns[int(at) - 1][1]).split()),
-            "short": len(instead.split()) < 5 or nothing(instead, 4),
             "same": any(name in normal(toward) for name in right),
-            "toward": nothing(toward),
-            "why": len(why.split()) < 5 or nothing(why, 4),
-            "uncovers": len(uncovers.split()) < 4 or nothing(uncovers, 3),
-            "asked": normal(uncovers) in asked,
+            "asked": f" {normal(uncovers)} " in asked,
         }
         self.refuse(cases)
         return self.said(turn=int(at), toward=toward.strip())

@@ -9,7 +9,7 @@ from bedside import stats
 from bedside.papers.radiation import data as rad
 from bedside.papers.radiation import matching
 from bedside.read.checks import normal
-from bedside.seminar import Results, Wrong, choice, fields, nothing, number, task
+from bedside.seminar import Results, Wrong, choice, fields, number, task
 from bedside.seminar.radiation.material import MODEL, SIZED, Material
 
 SAME = {
@@ -73,7 +73,7 @@ class Sheet(Material):
         self.refuse({"six": len(given) < 6})
         for e in given:
             _, part = self.parts.get(normal(e), ("", ""))
-            self.refuse({"nothing": nothing(e), "elsewhere": part}, entry=e, part=part)
+            self.refuse({"elsewhere": part}, entry=e, part=part)
         each = [self.understood([e])[e] for e in given]
         for k, t in enumerate(each):
             if t and t in each[:k]:
