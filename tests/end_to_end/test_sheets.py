@@ -18,7 +18,7 @@ from bedside import seminar
 from bedside.keep import registry
 from bedside.read import paths, sources
 from bedside.read.checks import normal
-from bedside.seminar import edited, editions
+from bedside.seminar import editions
 from seminar_answers import TABLES, answer
 
 SHEETS = [*editions.sources(), *editions.sources("public")]
@@ -51,7 +51,7 @@ def lines(texts):
 def run(path, students, stub="..."):
     """Run a sheet in this process: its cells, what each shows, and the sheet at the end."""
     shell = InteractiveShell.instance(user_module=ModuleType("a_sheet"))  # __main__ stays pytest's
-    cells, shown = edited.edition(path, students)["cells"], []
+    cells, shown = editions.edition(path, students)["cells"], []
     try:
         for cell in cells:
             shown.append([])

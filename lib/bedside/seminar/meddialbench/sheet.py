@@ -95,7 +95,7 @@ class Sheet(Material):
         ratios = each.loc["fabricating"] / each.loc["withholding"]
         return self.said(low=ratios.min(), high=ratios.max())
 
-    @task("4.4", renewed=True)
+    @task("4.4")
     def turns_of(self, answer):
         """Task 4.4: the statement that a conclusion rests on, and what it leaves over."""
         rests = {f"{k}, rests on": c["rests"] for k, c in self.misled.items()}
@@ -115,7 +115,7 @@ class Sheet(Material):
             self.refuse(cases, letter=k, n=turns)
         return self.said(n=len(self.misled))
 
-    @task("4.5", free=True, renewed=True)
+    @task("4.5", free=True)
     def detail(self, answer):
         """Task 4.5: an invented detail for a consultation in which everything is true."""
         turn, *texts = fields(answer, DETAIL)
@@ -200,7 +200,7 @@ class Sheet(Material):
             ratio=ratio, odds=observed, failing=failing, n=implied.N, low=low, high=high
         )
 
-    @task("4.9", renewed=True)
+    @task("4.9")
     def questions(self, answer):
         """Task 4.9: coverage after half and all of the turns, and what more questions set right."""
         truth, turns = {}, {}
