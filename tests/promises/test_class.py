@@ -287,10 +287,12 @@ WRONG = {
 
 
 def right_file(name):
-    """A hand-in whose answers to sheet 1 are all right, written by hand."""
+    """A hand-in of an earlier version whose answers to sheet 1 are all right."""
     right = {n: answer("cancer_myth", n) for n in TABLES["cancer_myth"]}
-    made = {n: {"state": "right", "answer": given} for n, given in right.items()}
-    return {"sheet": "cancer_myth", "pseudonym": name, "answers": made}
+    made = {
+        n: {"state": "right", "answer": given, "check": "of_then"} for n, given in right.items()
+    }
+    return {"sheet": "cancer_myth", "edition": "0.1+00", "pseudonym": name, "answers": made}
 
 
 def page_of(folder):
