@@ -3,17 +3,18 @@
     write("cancer_myth", "1", entries, "Ann B")     # handed_in/1_ann-b_<student>_<time>.json
     handed_in("cancer_myth", "1.3")                 # {"Ann B": {"a": -1, ...}, ...}
 
-Nothing is sent anywhere, and no file is overwritten. A student is a pseudonym in one folder of one
-computer, so two who chose the same pseudonym stay apart. A student's files follow one another, and
+Nothing is sent anywhere, and no file is overwritten. A student is a pseudonym in one copy of the
+project, so two who chose the same pseudonym stay apart. A student's files follow one another, and
 the latest answer to each task counts.
 """
 
+import contextlib
 import hashlib
 import inspect
 import json
 import math
-import platform
 import re
+import secrets
 import unicodedata
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -28,6 +29,7 @@ STATES = ("right", "collected", "not yet", "open")
 DONE = ("right", "collected")
 LARGEST = 5_000_000  # bytes of a file that is read
 LONGEST = 100_000  # characters of an answer that are written
+SESSION = secrets.token_hex(8)
 
 
 # ---- for students
@@ -71,6 +73,17 @@ def named(name):
     return text if len(text) <= 60 else text[:59] + "…"
 
 
+def _copy():
+    """A random name of this copy of the project, which tells nobody whose pseudonym it is."""
+    path = paths.CACHE / "copy"
+    with contextlib.suppress(OSError, BedsideError):  # in a read-only folder it lasts one session
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.is_file():
+            paths.write(path, SESSION)
+        return path.read_text()
+    return SESSION
+
+
 def write(paper, number, entries, name, folder=None):
     """Write a hand-in as a file of its own and return its path; BedsideError if that fails.
 
@@ -78,7 +91,7 @@ def write(paper, number, entries, name, folder=None):
     letters and digits only; a hash in it tells apart pseudonyms that are alike in these.
     """
     name, now = named(name), datetime.now().astimezone()
-    who = f"{platform.node()} {paths.ROOT} {name}"
+    who = f"{_copy()} {Path.home()} {name}"
     student = hashlib.sha256(who.encode()).hexdigest()[:10]
     letters = unicodedata.normalize("NFKD", name.lower()).encode("ascii", "ignore").decode()
     short = re.sub(r"[^a-z0-9]+", "-", letters)[:30].strip("-") or "student"

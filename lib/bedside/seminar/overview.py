@@ -96,7 +96,7 @@ def _sheets(everybody):
 
 
 def tasks_of(paper, those):
-    """The tasks of a sheet that are in somebody's file: an edition may leave out some."""
+    """The tasks of a sheet that are in somebody's file: a lecturer may have taken out some."""
     every = kind(paper).tasks()
     there = {n for s in those for n in s.answers}
     return [n for n in every if n in there] or list(every)
