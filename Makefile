@@ -58,7 +58,7 @@ PEOPLE := $(shell find $(addprefix lib/bedside/,publish/judged_items explorer an
 DATA := $(if $(filter public,$(PROFILE)),$(STAMPS)/data.done)
 
 .PHONY: help all test mutants lint verify explorer site seminar class data try plan batch collect record \
-	study compare check annotate new letter outputs lab serve doctor bench setup lock clean FORCE \
+	study compare check annotate new letter latex outputs lab serve doctor bench setup lock clean FORCE \
 	$(PAPERS)
 .DEFAULT_GOAL := help
 
@@ -81,10 +81,11 @@ test: $(STAMPS)/index.done ## set everything up and run the tests on all cores (
 mutants: $(STAMPS)/index.done ## put small faults into the library and list which the tests notice (hours)
 	@$(PY) tests/mutants.py --jobs $(call quoted,$(or $(value JOBS),2))
 
-lint: $(READY) ## check style and layers with ruff (lint and format) and import-linter
+lint: $(READY) ## check style, layers and budgets of lines (ruff, import-linter, docs/design.md)
 	@$(BIN)/ruff check lib tests notebooks templates start.py
 	@$(BIN)/ruff format --check lib tests notebooks templates start.py
 	@$(BIN)/lint-imports
+	@$(PY) tests/budgets.py
 
 verify: $(SETTINGS) $(DATA) ## rebuild a profile and compare it with the committed outputs
 	@$(PY) -m bedside verify --profile $(PROFILE)
@@ -143,6 +144,9 @@ new: $(READY) ## begin a study of your own: make new PAPER=name
 
 letter: $(READY) ## write a report on each study to its authors (for PROFILE=public unless you name another)
 	@$(PY) -m bedside letter --profile $(PUBLIC)
+
+latex: $(READY) ## write each table of a profile as LaTeX beside its .csv
+	@$(PY) -m bedside latex --profile $(PROFILE)
 
 outputs: $(READY) ## rewrite the README's findings and table of outputs, and docs/api.md
 	@$(PY) -m bedside outputs

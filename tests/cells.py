@@ -9,24 +9,6 @@ from bedside.read import paths
 
 
 @functools.cache
-def compiled(name, cell=None):
-    """A cell's code up to the table or figure that it writes; None: of the first, with imports."""
-    found = json.loads((paths.NOTEBOOKS / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]
-    code = [c for c in found if c["cell_type"] == "code"]
-    (source,) = ("".join(c["source"]) for c in code if c["id"] == (cell or code[0]["id"]))
-    for written in ("run.table(", "run.figure("):
-        source = source.partition(written)[0]
-    return compile(source, f"<{name}, cell {cell}>", "exec")
-
-
-def computed(name, cells, /, **given):
-    """The variables that cells of a notebook make, one after the other, from those given."""
-    for cell in (None, *cells.split()):
-        exec(compiled(name, cell), given)
-    return given
-
-
-@functools.cache
 def statements(name):
     """All statements of a notebook, in order."""
     found = json.loads((paths.NOTEBOOKS / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]
@@ -69,18 +51,37 @@ def _names(statement):
     return made, in_part, read
 
 
-def wanted(name, *variables, **given):
-    """A notebook's variables, from those given: only statements run that they need."""
-    need, kept = set(variables), []
-    for statement in reversed(statements(name)):
+def _tests(found):
+    """The `if` statements that ask for a name alone."""
+    return [s for s in found if isinstance(s, ast.If) and isinstance(s.test, ast.Name)]
+
+
+@functools.cache
+def _steps(name, variables, given, holds):
+    """The code of the statements that variables need, beside what is given, in order.
+
+    holds: the names given whose `if` is taken.
+    """
+    need, kept, taken = set(variables), [], []
+    for s in statements(name):
+        told = _tests([s]) and s.test.id in given
+        taken += (s.body if s.test.id in holds else s.orelse) if told else [s]
+    for statement in reversed(taken):
         made, in_part, read = _names(statement)
-        if (made | in_part) & need - given.keys():
+        if (made | in_part) & need - given:
             kept.insert(0, statement)
             whole = isinstance(statement, ast.Assign | ast.Import | ast.ImportFrom)
             need = (need - made if whole else need) | in_part | read
+    return [compile(ast.Module([statement], []), f"<{name}>", "exec") for statement in kept]
+
+
+def wanted(name, *variables, **given):
+    """A notebook's variables, from those given: only statements run that they need."""
+    asked = {s.test.id for s in _tests(statements(name))} & given.keys()
+    holds = frozenset(n for n in asked if given[n])
     space = {**given}
-    for statement in kept:
-        exec(compile(ast.Module([statement], []), f"<{name}>", "exec"), space)
+    for code in _steps(name, variables, frozenset(given), holds):
+        exec(code, space)
         space |= given  # what is given stays, whatever else a statement sets
     found = [space[v] for v in variables]
     return found if len(found) > 1 else found[0]

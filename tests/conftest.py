@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # tests run side by side already
-pytest.register_assert_rewrite("explorer_page", "annotation_lab", "raters_labels", "known_lab")
+pytest.register_assert_rewrite("explorer_page", "raters_labels", "known_lab")
 
 from bedside.asking import sending  # noqa: E402
 from bedside.build import notebooks  # noqa: E402
@@ -34,6 +34,20 @@ notebooks.spare_grammar()
 def pytest_xdist_auto_num_workers():
     """One process more than there are cores: some tests wait, for a browser or an endpoint."""
     return notebooks.cores() + 1
+
+
+def in_data():
+    return {p.relative_to(paths.ROOT).as_posix() for p in paths.DATA.rglob("*") if p.is_file()}
+
+
+def pytest_sessionstart(session):
+    session.in_data = in_data()
+
+
+def pytest_sessionfinish(session):
+    """No test writes into the checkout's data."""
+    if not hasattr(session.config, "workerinput") and (odd := in_data() ^ session.in_data):
+        pytest.exit(f"a test wrote or deleted {', '.join(sorted(odd))}", returncode=1)
 
 
 def pytest_collection_modifyitems(items):

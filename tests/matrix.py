@@ -14,17 +14,17 @@ import contextlib
 import functools
 import inspect
 import io
-import itertools
 import json
 import linecache
 import shutil
 from pathlib import Path
 
+import openai
 import pandas as pd
 
-from bedside.asking import sending
+from bedside.asking import embedded, sending
 from bedside.build import notebooks, settings
-from bedside.keep import ledger, registry
+from bedside.keep import registry
 from bedside.keep.replies import as_record
 from bedside.read import paths, sources
 from bedside.read.checks import normal
@@ -33,7 +33,6 @@ from conftest import completion
 from provider_words import said
 
 EMBEDDED = "smollm2-135m"
-LIMITS = (0, 1, 2, 3, 5, 7, 20)
 PROFILES = ("sample", "public")
 
 # ---- what the fakes say: text, or what else a completion may hold
@@ -157,7 +156,10 @@ class House:
             entry = {"provider": "test", "base_url": "http://127.0.0.1:9/v1", "model": name}
             patch.setitem(registry.entries(), f"fake-{name}", {**entry, "max_concurrency": 64})
         patch.setattr(sending, "send", send)
-        patch.setattr(sending, "opened", self._opened)
+        # a client takes a tenth of a second, and isn't called; nor is the embedded model started
+        patch.setattr(openai, "AsyncOpenAI", lambda **_: contextlib.AsyncExitStack())
+        patch.setattr(openai, "DefaultAioHttpClient", lambda **_: None)
+        patch.setattr(embedded, "running", self._running)
         patch.setattr(paths, "RECORDINGS", folder / "recordings")
         patch.setenv("BEDSIDE_LEDGER", str(folder / "ledger"))
         patch.setenv("BEDSIDE_RUN", "matrix")
@@ -195,14 +197,9 @@ class House:
                 patch.setattr(plots, "save", save)
             return asyncio.run(execute(name, given, until))
 
-    async def _opened(self, stack, name, account):
-        """In place of `sending.opened`: as it, without a client, which takes a tenth of a second.
-
-        The embedded model is never started, and called only by runs that name it.
-        """
-        assert name != EMBEDDED or name in self.given["models"], "nobody named the embedded model"
-        book = stack.enter_context(contextlib.closing(ledger.Ledger(name, account)))
-        return sending._Model(None, book, asyncio.Semaphore(64), [])
+    def _running(self):
+        assert EMBEDDED in self.given["models"], "nobody named the embedded model"
+        return contextlib.nullcontext("http://127.0.0.1:9/v1")
 
     def outputs(self):
         """{path: bytes} of all that notebooks wrote; of calls their lines, sorted."""
@@ -287,33 +284,3 @@ def lacking(name, profile):
         if e["paper"] == name.partition("/")[0] and profile in e["profiles"]
     }
     return [n for n, e in mine.items() if not (e.get("optional") or sources.here(n))]
-
-
-# ---- combinations
-
-
-def pairwise(*factors):
-    """Rows of values, one of each factor, in which any two values of two factors meet.
-
-    Greedy and deterministic: each row begins with a pair that is still missing.
-    """
-    places = list(itertools.combinations(range(len(factors)), 2))
-    left = {(i, j): dict.fromkeys(itertools.product(factors[i], factors[j])) for i, j in places}
-    rows = []
-    while any(left.values()):
-        i, j = max(left, key=lambda p: len(left[p]))
-        row = dict(zip((i, j), next(iter(left[i, j]))))
-        for k in (k for k in range(len(factors)) if k not in row):
-            turn = len(rows) % len(factors[k])  # of equally good values each gets its turn
-            values = [*factors[k][turn:], *factors[k][:turn]]
-            row[k] = max(values, key=functools.partial(_new, left, row, k))
-        for a, b in places:
-            left[a, b].pop((row[a], row[b]), None)
-        rows.append(tuple(row[k] for k in range(len(factors))))
-    return rows
-
-
-def _new(left, row, k, value):
-    """How many missing pairs a value at place k would add to a row."""
-    pairs = (((k, o), (value, row[o])) if k < o else ((o, k), (row[o], value)) for o in row)
-    return sum(pair in left[places] for places, pair in pairs)

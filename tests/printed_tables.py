@@ -96,9 +96,9 @@ def written(text, way):
 
     def number(found):
         whole, _, rest = found[0].partition(".")
-        return f"{int(whole):,}".replace(",", thousands) + (mark + rest if rest else "")
+        return f"{int(whole or 0):,}".replace(",", thousands) + (mark + rest if rest else "")
 
-    return re.sub(r"\d+(\.\d+)?", number, text)
+    return re.sub(r"\d*\.\d+|\d+", number, text)
 
 
 def in_convention(rows, way):

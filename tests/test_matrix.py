@@ -1,16 +1,13 @@
 """Any model runs through any notebook: as answerer, as judge, recorded, replayed and planned."""
 
-import itertools
-
 import pytest
 
-import matrix
 from bedside import explorer
 from bedside.build import notebooks
 from bedside.publish import judged_items, pages
 from bedside.read import paths
 from bedside.write import frames
-from matrix import EMBEDDED, FAKES, LIMITS, PROFILES, House, lacking
+from matrix import EMBEDDED, FAKES, House, lacking
 
 ROLES = {
     "answerer": lambda fake: {"models": fake},
@@ -19,7 +16,18 @@ ROLES = {
     "beside another": lambda fake: {"models": f"{EMBEDDED} {fake}"},
 }
 THEN = ("planned before", "planned", "explored", "on the page")
-CASES = matrix.pairwise(notebooks.listed(), list(FAKES), PROFILES, list(ROLES), LIMITS, THEN)
+NAMES, KINDS, LIMITS = notebooks.listed(), list(FAKES), (1, 2, 3, 5, 0)
+
+
+def case(k, name, profile):
+    """Each kind meets each role in turn, and each limit."""
+    kind, role = KINDS[k % len(KINDS)], [*ROLES][(k + k // len(KINDS)) % len(ROLES)]
+    return name, kind, profile, role, LIMITS[k % len(LIMITS)], THEN[k // 2 % len(THEN)]
+
+
+# each notebook in the sample, and each kind once more on released data
+CASES = [case(k, name, "sample") for k, name in enumerate(NAMES)]
+CASES += [case(k, NAMES[5 * k % len(NAMES)], "public") for k in range(len(KINDS))]
 
 
 @pytest.fixture
@@ -27,30 +35,24 @@ def house(monkeypatch, tmp_path):
     return House(monkeypatch, tmp_path)
 
 
-@pytest.fixture(scope="module")
-def measured(tmp_path_factory):
-    """A function that gives the house where a fake judge was measured."""
-    made = {}
-
-    def by(paper, profile, judge):
-        if (paper, profile, judge) not in made:
-            with pytest.MonkeyPatch.context() as patch:
-                mine = House(patch, tmp_path_factory.mktemp("judge"))
-                first = f"{paper}/{paths.papers()[paper]['judges_first']}"
-                mine.run(first, profile=profile, judge=judge, mode="record")
-            made[paper, profile, judge] = mine
-        return made[paper, profile, judge]
-
-    return by
+def measured(paper, profile, judge, folder):
+    """The house where a fake judge was measured."""
+    with pytest.MonkeyPatch.context() as patch:
+        mine = House(patch, folder)
+        first = f"{paper}/{paths.papers()[paper]['judges_first']}"
+        mine.run(first, profile=profile, judge=judge, mode="record")
+    return mine
 
 
-def run_through(house, measured, name, fake, profile, role, limit, then):
+@pytest.mark.parametrize("case", CASES, ids=lambda c: " ".join(map(str, c)))
+def test_any_model_runs_through(house, tmp_path_factory, case):
+    name, kind, profile, role, limit, then = case
     if absent := lacking(name, profile):
         pytest.skip(f"not here: {', '.join(absent)}")
-    paper, fake = name.partition("/")[0], f"fake-{fake}"
+    paper, fake = name.partition("/")[0], f"fake-{kind}"
     given = {"profile": profile, "limit": limit, **ROLES[role](fake)}
     if "judge" in given and "judges_first" in paths.papers()[paper]:
-        house.take(measured(paper, profile, fake), fake)
+        house.take(measured(paper, profile, fake, tmp_path_factory.mktemp("judge")), fake)
     if then == "planned before":
         house.to("planned")
         house.run(name, mode="plan", **given)
@@ -61,7 +63,7 @@ def run_through(house, measured, name, fake, profile, role, limit, then):
     house.run(name, mode="replay", pictures=drawn, **given)
     assert house.outputs() == recorded
     if then == "planned":
-        house.run(name, mode="plan", **given)
+        assert not house.run(name, mode="plan", **given)["run"].planned()
     elif then == "explored":
         if frames.sections(frames.folders(paper, **given)[0]):
             document = judged_items.collect(papers=paper, **given)
@@ -71,34 +73,7 @@ def run_through(house, measured, name, fake, profile, role, limit, then):
         assert name in pages.merge(profile)["notebooks"]
 
 
-LONG = [
-    ("cancer_myth/04_mitigation", "sentence", "sample", "answerer", 1, "planned"),
-    ("radiation/02_free_form", "nothing", "sample", "both", 2, "explored"),
-]
-FEW = [
-    ("medhalu/01_benchmark", "object", "sample", "answerer", 1, "on the page"),
-    ("meddialbench/02_baseline", "random", "sample", "beside another", 1, "planned before"),
-]
-
-
-MARKED = [pytest.param(c, marks=pytest.mark.slow) for c in (*LONG, *CASES)]
-
-
-@pytest.mark.parametrize("case", [*FEW, *MARKED])
-def test_any_model_runs_through(house, measured, case):
-    run_through(house, measured, *case)
-
-
-FAST = "cancer_myth/05_judge_agreement", "radiation/06_judge_agreement"
-FAST = {(name, "sample", 2) for name in (*FAST, "medhalu/01_benchmark", "meddialbench/02_baseline")}
-LIMITED = itertools.product(notebooks.listed(), PROFILES, LIMITS[1:])
-
-
-@pytest.mark.parametrize(
-    "case", [pytest.param(c, marks=[pytest.mark.slow] * (c not in FAST)) for c in LIMITED]
-)
-def test_every_limit_replays(house, case):
-    name, profile, limit = case
-    if absent := lacking(name, profile):
-        pytest.skip(f"not here: {', '.join(absent)}")
-    house.run(name, profile=profile, limit=limit)
+@pytest.mark.parametrize("k, name", enumerate(NAMES))
+def test_fewer_items_replay(house, k, name):
+    """What is recorded for all items holds the calls for any number of them."""
+    house.run(name, profile="sample", limit=1 + k % 7)

@@ -398,6 +398,17 @@ def letter(profile):
         print(f"{paths.rel(path)} and .html")
 
 
+def latex(profile):
+    """Write each table of a profile's last run as LaTeX, beside its CSV."""
+    from .build import settings
+    from .publish import pages
+    from .publish.pages import content
+
+    folder = settings.outputs(profile)
+    count = content.write_latex(pages.last(folder), folder)
+    print(f"{count} tables as .tex in {paths.rel(folder)}; they need the package booktabs")
+
+
 def serve():
     """Serve the embedded model in the foreground, by llama.cpp's OpenAI-compatible interface."""
     from .asking import embedded
@@ -628,6 +639,8 @@ def _arguments():
     p.add_argument("--profile", default="sample")
     p = step(letter, "write a report on each study for its authors")
     p.add_argument("--profile", default="public")
+    p = step(latex, "write the tables of a profile as LaTeX")
+    p.add_argument("--profile", default="sample")
     step(outputs, "write the README's table of outputs, and docs/api.md")
     step(new, "begin a study of your own").add_argument("name")
     step(serve, "serve the embedded model")

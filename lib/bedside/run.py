@@ -393,7 +393,7 @@ class Run:
         layout: Layout | None = None,
         kind: str = "table",
     ) -> Grid:
-        """Write <name>.csv, .md and .tex from a frame with the columns `tables.COLUMNS`.
+        """Write <name>.csv and .md from a frame with the columns `tables.COLUMNS`.
 
         Missing low, high, n, unscored are empty. digits: decimals in the versions for readers, None
         for each number's shortest form; the CSV has ten significant digits. judged: adds the
@@ -409,7 +409,7 @@ class Run:
         people = tables.write(self.folder / name, frame, title, caption, digits, layout)
         about = {"kind": kind, "title": title, "caption": caption, "digits": digits}
         about |= {"layout": dataclasses.asdict(layout)} if layout else {}
-        for file in (f"{name}.csv", f"{name}.md", f"{name}.tex"):
+        for file in (f"{name}.csv", f"{name}.md"):
             self._outputs[file] = {"file": file, **about, "judged": bool(judged)}
         return people
 

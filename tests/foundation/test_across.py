@@ -2,7 +2,6 @@
 
 import asyncio
 import csv
-import json
 import re
 import shutil
 import statistics
@@ -12,7 +11,6 @@ import pytest
 import matrix
 from bedside import BedsideError
 from bedside.build import notebooks
-from bedside.publish.pages import across, content
 from bedside.read import paths
 from bedside.write import plots
 
@@ -74,21 +72,6 @@ def test_this_runs_models_change_nothing(copy):
     assert seen() == before
 
 
-def test_a_fifth_study_changes_nothing(copy, monkeypatch):
-    papers = paths.papers() | {"mine": {"name": "Mine"}}
-    monkeypatch.setattr(paths, "papers", lambda: papers)
-    executed()
-    assert len({r["row"] for r in read(copy / "across/table_two_ways.csv")}) == 4
-    manifest = json.loads((copy / "manifest.json").read_text())
-    assert not content.Pages(manifest, copy).across  # until the fifth one has outputs, too
-
-
-def test_a_study_without_outputs_is_named(copy):
-    shutil.rmtree(copy / "medhalu")
-    with pytest.raises(BedsideError, match="medhalu has no tables; run `make medhalu"):
-        executed()
-
-
 def test_a_number_that_changes_its_reading_stops_it(copy):
     path = copy / "meddialbench/table9_accuracy.csv"
     text = path.read_text(encoding="utf-8")
@@ -98,15 +81,3 @@ def test_a_number_that_changes_its_reading_stops_it(copy):
     told = "notebooks/across_studies.ipynb: .*: every model diagnoses less"
     with pytest.raises(BedsideError, match=told):
         executed()
-
-
-def test_it_is_of_whole_committed_runs(tmp_path):
-    manifest = json.loads((paths.FIGURES / "sample/manifest.json").read_text())
-    assert content.Pages(manifest, tmp_path).across
-    assert not content.Pages(manifest, tmp_path / "runs" / "mine").across
-    entries = manifest["notebooks"]
-    one = {k: e for k, e in entries.items() if e["paper"] == "medhalu"}
-    assert across.write({**manifest, "notebooks": one}, tmp_path) is None
-    limited = {k: {**e, "changed": {"limit": 3}} for k, e in entries.items()}
-    assert across.write({**manifest, "notebooks": limited}, tmp_path) is None
-    assert list(tmp_path.iterdir()) == []

@@ -1,31 +1,18 @@
 """How models did: rows from tables and graded replies, tests between models, the page."""
 
-import json
-from urllib.parse import parse_qs
-
 import numpy as np
 import pandas as pd
 import pytest
 
-from bedside import BedsideError, explorer
+from bedside import BedsideError
 from bedside import __main__ as steps
-from bedside.publish import choices, comparison, judged_items, pages
+from bedside.publish import choices, comparison
 from bedside.publish.comparison import Compared, Study
 from bedside.publish.pages import models
 from bedside.read import paths
-from bedside.write import plots
 from browser import violations, watched
-from matrix import House, undrawn
 
 HOSTILE = "<script>document.title = 'gone'</script><b>{{ 7 * 7 }} $x$"
-STUDIED = [  # the notebooks from which the page takes its numbers
-    "cancer_myth/03_evaluation",
-    "radiation/02_free_form",
-    "radiation/04_documentation_sensitivity",
-    "medhalu/02_detection",
-    "meddialbench/02_baseline",
-    "meddialbench/05_vulnerability",
-]
 ITEMS = [f"q-{i}" for i in range(8)]
 A = [1, 1, 1, 1, 1, 1, 0, 1]  # alone right five times (q-1 to q-5), b never
 B = [1, 0, 0, 0, 0, 0, 0, 1]
@@ -157,6 +144,18 @@ def test_a_lead_under_each_choice_by_hand(folder):
     assert values["left out", "as it stands", "part"] == pytest.approx(100 * (0 + 4 / 5) / 2)
 
 
+def test_choices_of_a_single_model_have_no_null_and_other_scores_no_percent(folder):
+    alone, scored = (
+        study(folder=folder, score=score, scores=scores)
+        for score, scores in (("right, %", {"a": A}), ("f1", {"a": [0.5] * 8, "b": [0.4] * 8}))
+    )
+    (curve,) = choices.of([alone])
+    assert curve.null is None and curve.rows["value"][0] == 100 * 7 / 8
+    (curve,) = choices.of([scored._replace(by=[])])  # without parts items and units are left
+    assert curve.rows["value"].tolist() == pytest.approx([0.1] * 8)
+    assert len(curve.null) == 8 and (curve.rows["p"] < 0.05).all()
+
+
 # ---- what the studies declare, on the committed sample
 
 
@@ -172,19 +171,6 @@ def test_measures_are_the_means_of_the_replies_that_tests_take():
         assert s.measures["source"].eq("published").any(), s.name
         assert len(s.by) == len({*s.by} & {*s.replies}), s.name
         assert s.beside  # the sample is nobody's data
-
-
-def test_a_run_without_its_texts_says_less_and_nothing_false(monkeypatch):
-    def gone(folder, section, texts=True):
-        if texts:
-            raise BedsideError("its texts aren't here")
-        return read(folder, section, texts=False)
-
-    read = comparison.frames.read
-    monkeypatch.setattr(comparison.frames, "read", gone)
-    made = comparison.compared([comparison.named("sample")], paths.FIGURES / "sample")
-    assert made["outcomes"].empty and len(made["profiles"]) and len(made["failures"])
-    assert (made["failures"]["title"] == made["failures"]["item"]).all()
 
 
 # ---- the page
@@ -221,32 +207,6 @@ def test_names_are_escaped_on_the_page_and_in_its_files(hostile):
 def test_what_cant_be_compared_is_told(folder, given, told):
     with pytest.raises(BedsideError, match=told):
         steps.compare(given)
-
-
-@pytest.mark.slow
-def test_two_models_from_notebooks_to_the_first_page(monkeypatch, tmp_path):
-    """Every link to a failure leads to a row of the run's explorer."""
-    house = House(monkeypatch, tmp_path)
-    given = {"profile": "sample", "limit": 2, "models": "fake-sentence fake-list"}
-    with monkeypatch.context() as patch:
-        patch.setattr(plots, "save", undrawn)
-        for name in STUDIED:
-            house.run(name, mode="record", **given)
-    pages.merge("sample")
-    folder = house.figures / "runs" / "matrix"
-    text = (folder / "index.html").read_text()
-    assert "fake-sentence" in text and "fake-list" in text
-    rows = pd.read_csv(folder / "models.csv").query("source == 'run'")
-    assert {*rows["study"]} == {e["name"] for e in paths.papers().values()}
-    assert {*rows["model"]} == {"fake-sentence", "fake-list"}
-    printed = json.loads((folder / "manifest.json").read_text())["notebooks"]
-    assert "cancer_myth/03_evaluation" in printed
-    monkeypatch.setenv("BEDSIDE_RUN", "matrix")
-    content = judged_items.collect(**given)
-    ids = {r["id"] for r in content["rows"]}
-    links = pd.read_csv(folder / "models_failures.csv")["link"]
-    assert len(links) and all(parse_qs(link.partition("#")[2])["id"][0] in ids for link in links)
-    assert explorer.html(content)
 
 
 # the last one: while a browser is open, no notebook runs

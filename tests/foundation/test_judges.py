@@ -9,33 +9,13 @@ import pytest
 from bedside import BedsideError
 from bedside.asking import models
 from bedside.asking.models import NOT_RECORDED
-from bedside.judging import baselines, judges, parsing, trust_cards
+from bedside.judging import baselines, judges, trust_cards
 from bedside.keep.replies import Reply
 from bedside.write import tables
-from conftest import ask_for, completion
+from conftest import completion
 
 GRADES = [-1, 0, 1]
 ASKED = judges.Question(GRADES, "cancer_myth/judge")
-
-
-@pytest.mark.parametrize(
-    "reply, status, value",
-    [
-        ({"text": '{"score": 0}'}, "graded", 0),
-        ({"text": "no idea"}, "unparsed", None),
-        ({"text": "I'm sorry, but I can't do that."}, "refused", None),
-        ({"refusal": "No."}, "refused", None),
-        ({"text": '{"score": 1}', "finish": "content_filter"}, "refused", None),
-        ({"error": "500"}, "error", None),
-        ({"text": 'As an AI I give\n{"score": 1}'}, "graded", 1),
-        ({"text": '{"score": 1}', "finish": "refusal"}, "refused", None),
-        ({"text": '{"score": 1}', "no_answer": "tool calls"}, "unparsed", None),
-    ],
-)
-def test_verdict_is_typed(reply, status, value):
-    v = parsing.verdict(Reply("a", "m", "k", **reply), GRADES)
-    assert (v.item, v.status, v.value) == ("a", status, value)
-    assert v.status == "graded" or v.raw
 
 
 def frame(*answers, lost=()):
@@ -91,30 +71,22 @@ def test_an_item_that_stands_twice_is_an_error():
 
 
 def labelled():
-    rows = []
     topics = [
         "radiotherapy does not make hair vanish",
         "morphine rarely causes addiction when prescribed",
         "sugar has not been shown to feed tumours",
         "a biopsy hardly ever spreads cells",
     ]
-    for k, topic in enumerate(topics):
-        question, correction = f"How do I plan week {k}?", topic
+    rows = [
+        (f"q{k}", f"How do I plan week {k}?", topic, answer, label)
+        for k, topic in enumerate(topics)
         for label, answer in (
             (-1, "Plan the week calmly and rest."),
             (0, topic.rsplit(" ", 2)[-1] + " may vary, rest well."),
             (1, topic),
-        ):
-            rows.append(
-                {
-                    "item": f"q{k}",
-                    "question": question,
-                    "correction": correction,
-                    "answer": answer,
-                    "label": label,
-                }
-            )
-    return pd.DataFrame(rows)
+        )
+    ]
+    return pd.DataFrame(rows, columns=["item", "question", "correction", "answer", "label"])
 
 
 def test_lexical_judge_orders_answers_by_what_they_share_with_the_correction():
@@ -127,18 +99,9 @@ def test_lexical_judge_orders_answers_by_what_they_share_with_the_correction():
     )
     assert judge.grade(labelled()) == labelled()["label"].tolist()
     assert judge.out_of_fold() == labelled()["label"].tolist()
-
-
-def test_lexical_judge_ignores_words_of_the_question():
-    judge = baselines.Lexical(labelled(), GRADES)
-    echo = pd.DataFrame(
-        {
-            "question": ["does radiotherapy make hair fall out"],
-            "correction": ["radiotherapy does not make hair fall out"],
-            "answer": ["radiotherapy hair fall"],
-        }
-    )
-    assert judge.features(echo)[0] == 0
+    asked = "does radiotherapy make hair fall out"  # words of the question say nothing
+    echo = {"question": asked, "correction": asked.replace("does", "doesn't"), "answer": asked}
+    assert judge.features(pd.DataFrame([echo]))[0] == 0
 
 
 def test_agreement_by_hand():
@@ -195,7 +158,6 @@ def test_verdicts_of_each_recorded_judge_are_kept_and_nobody_is_asked(run_of, se
     how = {"values": GRADES, "template": "judge"}
     asyncio.run(run.grade(answers[:1], judge=served, **how))
     run.models, run.judge = ["another"], judges.LEXICAL
-    captioned = {name: dict(replies) for name, replies in run._replies.items()}
     lost = ["", "", NOT_RECORDED]
 
     async def graded(asking, judge):
@@ -209,99 +171,11 @@ def test_verdicts_of_each_recorded_judge_are_kept_and_nobody_is_asked(run_of, se
     both = [("i0", "lexical"), ("i1", "lexical"), ("i0", served)]
     assert rows == [(*who, "graded") for who in both] + [("i2", "", "")]
     assert set(asked) == {served, judges.LEXICAL} and len(endpoint.bodies) == 1
-    assert run._replies == captioned
     mine = asyncio.run(graded(run, judges.LEXICAL))
     asked.clear()
     again = asyncio.run(judges.verdicts_by_judge(run, graded, mine))
     assert asked == [served]
     assert [tuple(r) for r in again[["item", "judge", "status"]].to_numpy()] == rows
-
-
-def test_only_models_that_judged_here_have_rows(run_of, served, endpoint):
-    """Not one that only answered; nor, beside a profile's own outputs, a user's judge."""
-    run, answers = run_of("cancer_myth", "03_evaluation"), frame("a", "b")
-    endpoint.script = lambda n, body: completion('{"score": 1}')
-    asyncio.run(run.ask(ask_for(served, "a"), "answers"))
-    refused = answers.assign(reply_status="refused")  # known without a judge
-
-    async def graded(asking, judge):
-        how = {"values": GRADES, "template": "judge", "judge": judge}
-        if judge == judges.LEXICAL:
-            return answers.assign(status="graded", value=0, raw="")
-        return refused.assign(**await asking.grade(refused, **how))
-
-    run.judge = judges.LEXICAL
-    assert set(asyncio.run(judges.verdicts_by_judge(run, graded))["judge"]) == {judges.LEXICAL}
-    assert served in judges.recorded(run)
-    run.changed, run.models = {}, ["another"]
-    assert judges.recorded(run) == [judges.LEXICAL]
-
-
-def test_refusals_by_the_endpoint_are_verdicts_of_their_own(served, endpoint, recordings):
-    endpoint.script = lambda n, body: completion(None, refusal="No.")
-    ask = lambda requests, label: models.ask(requests, recordings, mode="record", progress=False)  # noqa: E731
-    made = asyncio.run(judges.grade(frame("a"), served, ASKED, ask))
-    assert made["status"].tolist() == ["refused"] and made["raw"].tolist() == ["No."]
-
-
-def test_labels_without_an_order_have_no_binary_agreement():
-    # a a b c against a b b c: 3 of 4; chance 2/4 * 1/4 + 1/4 * 2/4 + 1/4 * 1/4 = 5/16;
-    # kappa (12 - 5) / (16 - 5)
-    rng = np.random.default_rng(0)
-    made = pd.DataFrame({"status": "graded", "value": list("abbc")})
-    card = trust_cards.trust_card(list("aabc"), made, list("abc"), rng, positive=None)
-    assert card["exact"]["value"] == 0.75 and card["kappa"]["value"] == pytest.approx(7 / 11)
-    assert not {"binary", "sensitivity", "kappa_quadratic", "guesser_binary"} & set(card)
-
-
-def test_a_judge_of_another_task_gets_its_own_fields(served, endpoint, recordings):
-    seen = []
-
-    async def ask(requests, label):
-        seen.extend(requests)
-        return [
-            Reply(r.item, r.model, r.key, text='{"category": "other"}', finish="stop")
-            for r in requests
-        ]
-
-    frame = pd.DataFrame(
-        {"item": ["q"], "question": ["why?"], "correction": ["so"], "reply_status": [""]}
-    )
-    question = judges.Question(
-        ["other", "no treatment"],
-        "cancer_myth/category",
-        fields=("question", "correction"),
-        key="category",
-        max_tokens=40,
-    )
-    made = asyncio.run(judges.grade(frame, "served", question, ask))
-    assert made["value"].tolist() == ["other"] and seen[0].settings["max_tokens"] == 40
-    assert seen[0].response_format["json_schema"]["schema"]["required"] == ["category"]
-
-
-@pytest.mark.parametrize(
-    "said, verdict",
-    [
-        ('{"score": -1}\n> score: 1', ("graded", -1)),  # a quoted line states nothing
-        ("> score: 1", ("unparsed", None)),
-        ('{"score": -1}\n> {"score": 1}', ("graded", -1)),
-        ('<think>Perhaps {"score": 1}.\nscore: 1</think>\n{"score": -1}', ("graded", -1)),
-        ('<think>Perhaps {"score": 1}.</think>', ("unparsed", None)),
-        ("<think>score: 1", ("unparsed", None)),
-        ('A <think> is a tag. {"score": 1}', ("graded", 1)),
-    ],
-)
-def test_quotes_and_thoughts_are_no_verdict(served, endpoint, recordings, said, verdict):
-    """Issue 17, point 13."""
-    endpoint.script = lambda n, body: completion(said)
-    frame = pd.DataFrame({"item": ["a"], "reply_status": "", "question": "q", "answer": "a"})
-
-    async def ask(requests, label):
-        return await models.ask(requests, recordings, mode="record", progress=False)
-
-    graded = judges.grade(frame.assign(correction="c"), served, ASKED, ask)
-    (row,) = asyncio.run(graded).itertuples()
-    assert (row.status, row.value) == verdict
 
 
 def test_what_a_model_thought_is_not_judged(endpoint, run_of):
@@ -310,3 +184,42 @@ def test_what_a_model_thought_is_not_judged(endpoint, run_of):
     run = run_of("cancer_myth", "03_evaluation")
     made = asyncio.run(models.answers_of(run, {"a": [{"role": "user", "content": "q"}]}, 20))
     assert made["answer"].tolist() == ["a plain answer"]
+
+
+def card_of(labels, said, values, **more):
+    verdicts, rng = pd.DataFrame({"status": "graded", "value": said}), np.random.default_rng(0)
+    card = trust_cards.trust_card(labels, verdicts, values, rng, units=range(len(said)), **more)
+    return {"judge": "j", "of": "answers", **card}
+
+
+def test_a_judge_that_always_says_right_has_no_kappa_where_all_are_right():
+    card = card_of([1] * 12, [1] * 12, [0, 1])
+    assert np.isnan(card["kappa"]["value"]) and np.isnan(card["guesser_kappa"])
+    (row,) = tables.card_rows("j", card, {"scale": ""})
+    assert row.column == "kappa" and np.isnan(row.value) and row.n == 12
+    # where labels vary, a constant judge knows nothing, and that is measured
+    varied = card_of([1] * 20 + [0] * 4, [1] * 24, [0, 1])
+    assert varied["kappa"]["value"] == 0 == varied["guesser_kappa"]
+    assert varied["kappa"]["low"] < 0 < varied["kappa"]["high"]
+
+
+@pytest.mark.parametrize(
+    "values, more, scale",
+    [
+        (GRADES, {}, "kappa_quadratic"),
+        ([0, 1], {}, "kappa"),  # two grades have no distance
+        (["a", "b", "c"], {"positive": None}, "kappa"),  # categories
+        ([1, 2, 3], {"positive": None}, "kappa"),  # numbers of categories
+    ],
+)
+def test_agreement_on_an_ordered_scale_is_weighted_and_on_others_plain(values, more, scale):
+    from sklearn.metrics import cohen_kappa_score
+
+    labels = [v for v in values[:2] for _ in range(6)]
+    said = labels[1:] + [values[-1]]
+    card = card_of(labels, said, values, **more)
+    assert trust_cards.scale(card)[0] == scale
+    weights = "quadratic" if scale == "kappa_quadratic" else None
+    expected = cohen_kappa_score(labels, said, weights=weights, labels=values)
+    assert card[scale]["value"] == pytest.approx(expected)
+    assert ("binary" in card) == ("sensitivity" in card) == ("positive" not in more)

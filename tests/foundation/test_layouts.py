@@ -8,8 +8,6 @@ import pytest
 
 from bedside.write.layouts import BOUNDS, LEGEND, Layout, grid, number
 
-HOSTILE = "<script>alert(1)</script>"
-
 
 def row(row, column, source, value, low=None, high=None, n=None, unscored=None):
     names = ("row", "column", "source", "value", "low", "high", "n", "unscored")
@@ -47,17 +45,6 @@ def test_a_computed_number_says_how_it_compares(computed, low, high, sign):
     assert (LEGEND[sign] in made.note) if sign else not made.notes
 
 
-def test_numbers_have_the_decimals_of_their_printed_column():
-    rows = [
-        row(m, c, s, v)
-        for s, values in (("published", (10.9, 0.732)), ("recomputed", (10.94, 0.7324)))
-        for m in ("x", "y")
-        for c, v in zip(("turns", "coverage"), values)
-    ]
-    cells = [cell for _, line in grid(rows, digits=3).lines for cell in line]
-    assert [c for c in cells if c.startswith("=")] == ["= 10.940", "= 0.732"] * 2
-
-
 def test_what_only_agrees_needs_no_line_of_its_own():
     printed = [row("m", f"c{k}", "published", k) for k in range(9)]
     same = [row("m", f"c{k}", "recomputed", k) for k in range(8)]
@@ -87,19 +74,6 @@ def test_numbers_of_units_stand_once():
     assert made.head == [["x", "y"]] and "n = 21; none is unscored." in made.note
     rows[0]["n"] = 20
     assert [cells[-1] for _, cells in grid(rows).lines] == ["20 / 21", "21"]
-
-
-def test_whole_percentages_keep_their_decimals_and_counts_have_none():
-    rows = [row("m", "a", "run", 80.0), row("m", "b", "run", 68.2), row("m", "replies", "run", 85)]
-    rows += [row("o", "a", "run", 52.9), row("o", "b", "run", 60.0), row("o", "replies", "run", 90)]
-    shown = [cell for _, cells in grid(rows, digits=1).lines for cell in cells]
-    assert shown == ["80.0", "68.2", "85", "52.9", "60.0", "90"]
-
-
-def test_hostile_labels_stay_text():
-    made = grid([row(HOSTILE, HOSTILE, "run", 1)])
-    for text in (made.html(), made.markdown(HOSTILE, HOSTILE)):
-        assert "<script" not in text.replace("\\<script", "")
 
 
 def test_latex_compiles(tmp_path):

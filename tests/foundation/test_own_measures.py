@@ -12,8 +12,8 @@ import pytest
 from batch_study import entry, served, submit
 from bedside import BedsideError, explorer, own
 from bedside.keep import registry
-from bedside.own import saved, steps
-from bedside.read import paths, prompts, questions, rubrics
+from bedside.own import rubrics, saved, steps
+from bedside.read import paths, prompts, questions
 from conftest import apart, completion
 from own_studies import compared
 

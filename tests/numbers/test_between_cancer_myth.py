@@ -3,7 +3,6 @@
 import csv
 import io
 
-import pytest
 from parameter_runs import as_long_as_asked, form_of, long, needs, panel, ran, sample, text_of
 
 from provider_words import said
@@ -13,11 +12,11 @@ TOLD = "(mind the premise)"  # in a changed template
 
 # ---- 01: three questions of patients, answered by models that each need one setting
 
-SURVEY = "cancer_myth/01_physician_survey"
+SURVEY, ANSWERS = "cancer_myth/01_physician_survey", "table_survey_answers"
 
 
-@pytest.fixture(scope="module")
-def survey():
+def test_the_survey_is_asked_as_its_parameters_say():
+    """models, temperature, max_tokens, words, and one changed template in a folder of prompts."""
     fakes = {
         "fake-warm": needs("temperature", 0.7),
         "fake-long": long,
@@ -29,34 +28,17 @@ def survey():
     )
     files = {"prompts/cancer_myth/survey_answer.j2": template}
     given = dict(temperature=0.7, max_tokens=50, words=100, prompts="FOLDER/prompts")
-    return ran(SURVEY, fakes, files, models=" ".join(fakes), **given)
-
-
-def test_models(survey):
-    """Those that are named are asked, and no other."""
-    rows = survey.rows("table_survey_answers").index.get_level_values("row")
-    assert set(rows) == {"fake-warm", "fake-long", "fake-told", "fake-words"}
-    assert {r.model for r in survey.sent} == set(rows)
-
-
-def test_temperature(survey):
-    """Of a model that answers at 0.7 alone all three questions have answers."""
-    assert survey.row("table_survey_answers", "fake-warm", "answers").value == 3
-
-
-def test_max_tokens(survey):
-    """Answers that take all they may are 50 words long, and cut."""
-    assert survey.row("table_survey_answers", "fake-long", "words, mean").value == 50
-    assert survey.row("table_survey_answers", "fake-long", "cut off at the limit").value == 3
-
-
-def test_prompts(survey):
-    """A folder with one of the templates replaces that one."""
-    assert survey.row("table_survey_answers", "fake-told", "answers").value == 3
-
-
-def test_words(survey):
-    assert survey.row("table_survey_answers", "fake-words", "words, mean").value == 100
+    made = ran(SURVEY, fakes, files, models=" ".join(fakes), **given)
+    assert {r.model for r in made.sent} == {*fakes}
+    assert {*made.rows(ANSWERS).index.get_level_values("row")} == {*fakes}
+    for model, column, value in (
+        ("fake-warm", "answers", 3),
+        ("fake-told", "answers", 3),
+        ("fake-long", "words, mean", 50),
+        ("fake-long", "cut off at the limit", 3),
+        ("fake-words", "words, mean", 100),
+    ):
+        assert made.row(ANSWERS, model, column).value == value
 
 
 def test_mode():
@@ -65,7 +47,7 @@ def test_mode():
     for mode, sent in (("record", 2 + 1), ("fresh", 2 + 3)):
         made = ran(SURVEY, fakes, before=[(SURVEY, first)], models="fake-words", mode=mode)
         assert len(made.sent) == sent
-        assert made.row("table_survey_answers", "fake-words", "answers").n == 3
+        assert made.row(ANSWERS, "fake-words", "answers").n == 3
 
 
 def test_budget_usd():
@@ -76,7 +58,7 @@ def test_budget_usd():
     made = ran(SURVEY, fakes, entries=entries, before=[(SURVEY, {})], **given)
     ((sent, why),) = made.stopped
     assert sent == 2 and "BUDGET_USD=120" in why and len(made.sent) == 3
-    assert made.row("table_survey_answers", "fake-words", "answers").value == 3
+    assert made.row(ANSWERS, "fake-words", "answers").value == 3
 
 
 # ---- 02: the loop, with writers that each need a setting to write and one to answer
@@ -92,8 +74,8 @@ def writer(needed, answering):
     return answers
 
 
-@pytest.fixture(scope="module")
-def loop():
+def test_the_loop_is_run_as_its_parameters_say():
+    """Each writer needs another setting to write, and one to answer its own questions."""
     fakes = {
         "fake-warm": writer(("temperature", 0.2), ("temperature", 0.3)),
         "fake-short": writer(("max_tokens", 300), ("max_tokens", 200)),
@@ -102,70 +84,27 @@ def loop():
     }
     given = dict(temperature=0.2, answer_temperature=0.3, max_tokens=300, answer_tokens=200)
     given |= dict(frequency_penalty=0.1, seed="7", myths_used=USED, cancer_types=2, myths_each=5)
-    return ran(LOOP, fakes, models=" ".join(fakes), per_model=5, per_category=1, **given)
-
-
-def test_myths_used(loop):
-    """Three questions are asked for on each."""
-    asked = loop.rows("table_pipeline_counts").xs("questions asked for")["value"]
-    assert asked.to_dict() == dict.fromkeys(asked.index, USED * EACH) and len(asked) == 4
-
-
-def usable(loop, model):
-    return loop.row("table_pipeline_counts", "questions usable", model).value
-
-
-def test_frequency_penalty(loop):
-    """Of a writer that writes with 0.1 alone all questions are usable."""
-    assert usable(loop, "fake-varied") == USED * EACH
-
-
-def test_writers_write_with_these_settings(loop):
-    """Each of the others needs another setting: its temperature, limit or seed."""
-    for model in ("fake-warm", "fake-short", "fake-seeded"):
-        assert usable(loop, model) == USED * EACH
-
-
-def test_seed(loop):
-    """It goes with requests, as above, and draws other myths in another order than 0."""
-    drawn = [r.item for r in loop.sent if form_of(r) == "questions"]
-    assert len({*drawn}) == USED
-    other = ran(LOOP, until="used, start =", myths_used=USED)
-    assert {*drawn} != {*other.space["used"]["item"]}
-
-
-def test_answer_temperature(loop):
-    """Of a writer that answers its own questions at 0.3 alone all answers have a grade."""
-    assert loop.row("fig3_yield", "fake-warm", "hard (joins the valid set)").value == 100
-
-
-def test_answer_tokens(loop):
-    assert loop.row("fig3_yield", "fake-short", "hard (joins the valid set)").value == 100
-
-
-def test_cancer_types(loop):
-    """Myths are asked for on two kinds of cancer."""
-    asked = [r for r in loop.sent if form_of(r) == "myths" and r.model == "fake-warm"]
+    made = ran(LOOP, fakes, models=" ".join(fakes), per_model=5, per_category=1, **given)
+    for model in fakes:
+        for row in ("questions asked for", "questions usable"):
+            assert made.row("table_pipeline_counts", row, model).value == USED * EACH
+    for model in ("fake-warm", "fake-short"):
+        assert made.row("fig3_yield", model, "hard (joins the valid set)").value == 100
+        # five myths on each of two kinds of cancer
+        assert made.row("table_collected", model, "asked for").value == 2 * 5
+        assert made.row("table_collected", model, "different texts").value == 2 * 5
+    asked = [r for r in made.sent if form_of(r) == "myths" and r.model == "fake-warm"]
     assert len(asked) == 2
-    assert loop.row("table_collected", "fake-warm", "asked for").value == 2 * 5
-
-
-def test_myths_each(loop):
-    """Five on each of two kinds of cancer."""
-    assert loop.row("table_collected", "fake-short", "different texts").value == 2 * 5
-
-
-def test_per_model(loop):
-    """Of each of four writers five questions are selected, one of each category that is there."""
-    assert loop.rows("fig5_balance").xs("this run, after", level="column")["n"].eq(4 * 5).all()
-
-
-def test_per_category(loop):
-    """At first one of each category: with two of each some writer would have more than five."""
-    there = loop.space["placed"].groupby(["generator", "category"]).size()
+    # of each writer five questions are selected, at first one of each category: with two of each
+    # some writer would have more than five
+    assert made.rows("fig5_balance").xs("this run, after", level="column")["n"].eq(4 * 5).all()
+    there = made.space["placed"].groupby(["generator", "category"]).size()
     assert there.clip(upper=2).groupby("generator").sum().max() > 5
     assert there.clip(upper=1).groupby("generator").sum().max() <= 5
-    assert loop.rows("fig5_balance").xs("this run, after", level="column")["n"].eq(4 * 5).all()
+    # the seed goes with requests, as above, and draws other myths than 0
+    drawn = {r.item for r in made.sent if form_of(r) == "questions"}
+    other = ran(LOOP, until="used, start =", myths_used=USED)
+    assert len(drawn) == USED and drawn != {*other.space["used"]["item"]}
 
 
 # ---- 03: an evaluation with MDAgents on some of the questions, and some answers made elsewhere
@@ -174,8 +113,8 @@ EVALUATION = "cancer_myth/03_evaluation"
 QUESTIONS = 42  # of the sample, with a false presupposition
 
 
-@pytest.fixture(scope="module")
-def evaluation():
+def test_an_evaluation_is_made_as_its_parameters_say():
+    """MDAgents may answer seven of 42 questions, a file five, and a second judge grade ten."""
     brought = {r["item"]: r["correction"] for r in sample("cancer_myth/questions")[:5]}
     rows = [
         (item, "elsewhere", c if k < 3 else "Yes.") for k, (item, c) in enumerate(brought.items())
@@ -183,47 +122,22 @@ def evaluation():
     file = io.StringIO()
     csv.writer(file).writerows([("item", "model", "answer"), *rows])
     given = dict(agent_questions=7, rounds=2, note_tokens=30, second_judge=10)
-    files = {"answers.csv": file.getvalue()}
-    return ran(
-        EVALUATION,
-        {"fake-panel": panel},
-        files,
-        models="fake-panel",
-        answers="FOLDER/answers.csv",
-        **given,
-    )
-
-
-def test_agent_questions(evaluation):
-    """MDAgents may answer seven of 42 questions; the model by itself answers all."""
-    for model, n in (("fake-panel", QUESTIONS), ("fake-panel (MDAgents)", 7)):
+    given |= dict(models="fake-panel", answers="FOLDER/answers.csv")
+    made = ran(EVALUATION, {"fake-panel": panel}, {"answers.csv": file.getvalue()}, **given)
+    agents = "fake-panel (MDAgents)"
+    for model, n in (("fake-panel", QUESTIONS), (agents, 7)):
         for measure in ("PCS", "PCR"):
-            found = evaluation.row("fig6a_scores", model, measure)
+            found = made.row("fig6a_scores", model, measure)
             assert (found.n, found.unscored) == (n, 0)
-    kept = evaluation.graded("evaluation")
-    mine = kept[(kept["model"] == "fake-panel (MDAgents)") & (kept["judge"] == "lexical")]
-    assert mine["item"].nunique() == len(mine) == 7
-    assert (
-        evaluation.row("fig6a_scores", "fake-panel (MDAgents)", "PCS").value == mine["value"].mean()
-    )
-
-
-def test_note_tokens(evaluation):
-    """Two first views of 30 words and two later ones of one word in each of two rounds."""
-    row = "fake-panel (MDAgents), false presupposition"
-    found = evaluation.row("table_answers", row, "mean words")
+    kept = made.graded("evaluation").query("model == @agents and judge == 'lexical'")
+    assert kept["item"].nunique() == len(kept) == 7
+    assert made.row("fig6a_scores", agents, "PCS").value == kept["value"].mean()
+    # two first views of 30 words and two later ones of one word in each of two rounds
+    found = made.row("table_answers", f"{agents}, false presupposition", "mean words")
     assert (found.value, found.n) == (2 * 30 + 2 * 2 * 1, 7)
-
-
-def test_answers(evaluation):
-    """A file may answer five of 42 questions, three of them with their corrections."""
-    found = evaluation.row("fig6a_scores", "elsewhere (from answers.csv)", "PCR")
+    # three of the file's five answers are the corrections
+    found = made.row("fig6a_scores", "elsewhere (from answers.csv)", "PCR")
     assert (found.value, found.n, found.unscored) == (100 * 3 / 5, 5, QUESTIONS - 5)
-
-
-def test_second_judge(evaluation):
-    """Ten questions are drawn for the second judge; what it isn't asked is unscored."""
     for judge in ("lexical", "smollm2-135m"):
-        found = evaluation.row("table_judges", f"fake-panel, judge {judge}", "PCR")
+        found = made.row("table_judges", f"fake-panel, judge {judge}", "PCR")
         assert found.n + found.unscored == 10
-    assert "10 questions" in evaluation.told["table_judges"]

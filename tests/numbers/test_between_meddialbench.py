@@ -1,9 +1,9 @@
 """MedDialBench's parameters between their ends, to the numbers in the tables."""
 
+import itertools
 import json
 
 import pandas as pd
-import pytest
 from parameter_runs import BLANK, form_of, needs, ran
 
 from bedside.papers.meddialbench import data as cases_of
@@ -44,8 +44,11 @@ def open_patient(request):
 # ---- 02: consultations of at most five turns
 
 
-@pytest.fixture(scope="module")
-def baseline():
+def test_consultations_are_held_as_the_parameters_say():
+    """A doctor that never ends an inquiry; two that speak only at a temperature, or with a limit;
+
+    a patient who tells all, where the doctors as patients would tell nothing.
+    """
     fakes = {
         "fake-doctor": doctor(),
         "fake-warm": needs("temperature", 0.3, doctor()),
@@ -53,30 +56,13 @@ def baseline():
         "fake-open": open_patient,
     }
     given = dict(patient="fake-open", turns=5, turn_tokens=60, temperature=0.3, limit="2")
-    doctors = "fake-doctor fake-warm fake-short"
-    until = "table2_baseline"
-    return ran("meddialbench/02_baseline", fakes, models=doctors, until=until, **given)
-
-
-def test_turns(baseline):
-    """A doctor that never ends an inquiry takes five turns."""
-    assert baseline.row("table2_baseline", "fake-doctor", "Turns").value == 5
-    assert baseline.row("table_ends", "turns used up", "fake-doctor").value == 100
-
-
-def test_patient(baseline):
-    """The patient that is named tells all of the key items; the doctors as patients tell none."""
-    assert baseline.row("table2_baseline", "fake-doctor", "Coverage").value == 1
-
-
-def test_turn_tokens(baseline):
-    """A doctor that speaks with a limit of 60 tokens alone has held its consultations."""
-    assert baseline.row("table2_baseline", "fake-short", "Turns").n == 2
-
-
-def test_consultations_are_held_at_a_temperature(baseline):
-    """One that speaks at 0.3 alone has, too."""
-    assert baseline.row("table2_baseline", "fake-warm", "Turns").n == 2
+    given |= dict(models="fake-doctor fake-warm fake-short", until="table2_baseline")
+    made = ran("meddialbench/02_baseline", fakes, **given)
+    assert made.row("table2_baseline", "fake-doctor", "Turns").value == 5
+    assert made.row("table_ends", "turns used up", "fake-doctor").value == 100
+    assert made.row("table2_baseline", "fake-doctor", "Coverage").value == 1
+    for name in ("fake-short", "fake-warm"):
+        assert made.row("table2_baseline", name, "Turns").n == 2
 
 
 # ---- 04 and 03: a design and cases of one's own choice
@@ -112,48 +98,30 @@ def judge(request):
     return right(request)
 
 
-@pytest.fixture(scope="module")
-def validation():
+def test_the_design_is_validated_as_the_parameters_say():
     fakes = {"fake-doctor": judge, "fake-open": open_patient, "fake-other": open_patient}
     given = dict(models="fake-doctor", turns=1, combinations="extreme", repetitions=2)
     given |= dict(second_judge="fake-doctor", second_size=20)
     given |= dict(patients="fake-open fake-other", pilot_levels="vague fabricating withholding")
-    return ran("meddialbench/01_design_and_validation", fakes, **given)
-
-
-def test_combinations(validation):
-    """All ten pairs of extreme levels: between the paper's six and forty of adverse ones."""
-    assert validation.rows("table_configurations").index.get_level_values("row").nunique() == 21
-    pairs = validation.row("table7_adherence", "Dual-dimension, fake-doctor", "Isolation")
+    made = ran("meddialbench/01_design_and_validation", fakes, **given)
+    # all ten pairs of extreme levels: between the paper's six and forty of adverse ones
+    assert made.rows("table_configurations").index.get_level_values("row").nunique() == 21
+    pairs = made.row("table7_adherence", "Dual-dimension, fake-doctor", "Isolation")
     assert pairs.n == 10
-
-
-def test_repetitions(validation):
-    """The model assesses 30 labelled dialogues twice."""
-    assert validation.row("table6_judge_selection", "fake-doctor", "Reps").value == 2
-    assert validation.row("table6_judge_selection", "fake-doctor", "Correct Acc").n == 2 * 30
-
-
-def test_second_size(validation):
+    # the model assesses 30 labelled dialogues twice
+    assert made.row("table6_judge_selection", "fake-doctor", "Reps").value == 2
+    assert made.row("table6_judge_selection", "fake-doctor", "Correct Acc").n == 2 * 30
     both = "lexical and fake-doctor"
-    assert validation.row("table_second_judge", f"{both}, this run", "dialogues").value == 20
+    assert made.row("table_second_judge", f"{both}, this run", "dialogues").value == 20
     for of, n in (("this run", 20), ("labelled examples", 90)):
-        same = validation.row("table_second_judge", f"{both}, {of}", "diagnosis: same, %")
+        same = made.row("table_second_judge", f"{both}, {of}", "diagnosis: same, %")
         assert same.n > 0 and same[["n", "unscored"]].sum() == n
-
-
-def test_patients(validation):
-    rows = validation.rows("table_patient_follow_up").index.get_level_values("row")
-    assert set(rows) == {"fake-open", "fake-other", "rules"}
-
-
-def test_pilot_levels(validation):
-    """Three levels of ten, each in two cases."""
-    levels = ("vague", "fabricating", "withholding")
-    for name in ("fake-open", "fake-other"):
-        for level in levels:
-            assert validation.row("table_patient_follow_up", name, level).n == 2
-        assert validation.row("table_patient_follow_up", name, "mean").n == 2 * len(levels)
+    # three levels of ten, each in two cases
+    rows = made.rows("table_patient_follow_up").index.get_level_values("row")
+    assert {*rows} == {"fake-open", "fake-other", "rules"}
+    levels = {"vague": 2, "fabricating": 2, "withholding": 2, "mean": 2 * 3}
+    for name, (level, n) in itertools.product(("fake-open", "fake-other"), levels.items()):
+        assert made.row("table_patient_follow_up", name, level).n == n
 
 
 # ---- public: cases of which a model writes key items, invented in the place of released ones

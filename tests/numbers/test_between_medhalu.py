@@ -23,20 +23,12 @@ def marks(request):
     )
 
 
-@pytest.fixture(scope="module")
-def detection():
-    return ran(DETECTION, {"fake-marks": marks}, models="fake-marks", repeats=2, most_spans=2)
-
-
-def test_repeats(detection):
-    """Two detections of each answer."""
-    assert detection.row("table_replies", "fake-marks", "yes, %").n == 2 * ITEMS
-    assert "2 repeats" in detection.told["table_repeats"]
-
-
-def test_most_spans(detection):
-    """Two passages of each answer that is called hallucinated, in both detections."""
-    found = detection.row("table_replies", "fake-marks", "spans: not in the answer, %")
+def test_detections_are_made_as_the_parameters_say():
+    """Two detections of each answer, each with two passages, none of which is in it."""
+    made = ran(DETECTION, {"fake-marks": marks}, models="fake-marks", repeats=2, most_spans=2)
+    assert made.row("table_replies", "fake-marks", "yes, %").n == 2 * ITEMS
+    assert "2 repeats" in made.told["table_repeats"]
+    found = made.row("table_replies", "fake-marks", "spans: not in the answer, %")
     assert (found.value, found.n) == (100, 2 * 2 * ITEMS)
 
 
@@ -100,30 +92,17 @@ def usable(least, most, **fewer):
     return sum(least <= n <= most for mine in lengths.values() for n in mine) * EACH * 3 // 4
 
 
-def test_size():
-    """Twelve pairs of each of two base sets are drawn."""
+def test_answers_are_built_as_the_parameters_say():
+    """Twelve pairs of each of two base sets are drawn, or all within limits of words.
+
+    The training set of LiveQA may take the place of its test set.
+    """
     assert built(size=12).n == 2 * 12 * 3 // 4
-
-
-def test_least_words():
     assert built(size=0, least_words=13).n == usable(13, 100) != usable(10, 100)
-
-
-def test_most_words():
     assert built(size=0, most_words=50).n == usable(10, 50) != usable(10, 100)
-
-
-def test_liveqa():
-    """The training set of LiveQA, in the place of its test set."""
     assert built(size=0, liveqa="training").n == usable(10, 100, LiveQA=(5, 12, 20))
-
-
-def test_generator():
-    """The model that is named writes the answers."""
-    assert built(column="words, mean", size=12)[["value", "n"]].tolist() == [
-        len(WRITTEN.split()),
-        18,
-    ]
+    words = built(column="words, mean", size=12)  # by the model that is named
+    assert (words.value, words.n) == (len(WRITTEN.split()), 18)
 
 
 def test_generated_tokens():

@@ -1,5 +1,6 @@
 """Cancer-Myth's mitigations, judges and released data: parameters between their ends."""
 
+import itertools
 import json
 import math
 
@@ -13,40 +14,8 @@ pytestmark = pytest.mark.slow
 # ---- 04: mitigations
 
 
-@pytest.fixture(scope="module")
-def mitigation():
-    given = dict(train=6, gepa_budget=20, reported=5, exams=4, agent_items=2, rounds=3)
-    return ran("cancer_myth/04_mitigation", {"fake-panel": panel}, models="fake-panel", **given)
-
-
-METHODS = ("plain", "precautionary", "gepa")
-AGENTS = ("multi_agent", "multi_agent_monitor")
-
-
-def counts(made, methods, sets):
-    found = [made.row("table1_mitigation", f"fake-panel {m}", s) for m in methods for s in sets]
-    return {f.n + f.unscored for f in found}
-
-
-def test_reported(mitigation):
-    assert counts(mitigation, METHODS, ("Cancer-Myth", "Cancer-Myth-NFP")) == {5}
-
-
-def test_exams(mitigation):
-    assert counts(mitigation, METHODS, ("MedQA", "PubMedQA")) == {4}
-
-
-def test_agent_items(mitigation):
-    sets = ("Cancer-Myth", "Cancer-Myth-NFP", "MedQA", "PubMedQA")
-    assert counts(mitigation, AGENTS, sets) == {2}
-
-
-def test_rounds(mitigation):
-    """Check, recruiting and two views; two replies and the moderator a round; report and answer."""
-    for method, more in (("multi_agent", 0), ("multi_agent_monitor", 1)):
-        row = f"fake-panel {method}, Cancer-Myth"
-        found = mitigation.row("table_mitigation_answers", row, "calls for an answer")
-        assert found.value == 1 + 1 + 2 + 3 * (2 + 1) + 1 + 1 + more
+METHODS, AGENTS = ("plain", "precautionary", "gepa"), ("multi_agent", "multi_agent_monitor")
+MYTHS, EXAMS = ("Cancer-Myth", "Cancer-Myth-NFP"), ("MedQA", "PubMedQA")
 
 
 def trained(train, budget):
@@ -55,57 +24,49 @@ def trained(train, budget):
     return start + 6 * math.ceil((budget - start) / 6)
 
 
-def test_train(mitigation):
-    """Six training questions and half as many without a false presupposition."""
-    assert "9 training questions" in mitigation.told["table_gepa"]
-    assert mitigation.row("table_gepa", "fake-panel", "answers graded").value == trained(6, 20)
-
-
-def test_gepa_budget(mitigation):
+def test_cures_are_tried_as_the_parameters_say():
+    given = dict(train=6, gepa_budget=20, reported=5, exams=4, agent_items=2, rounds=3)
+    made = ran("cancer_myth/04_mitigation", {"fake-panel": panel}, models="fake-panel", **given)
+    for methods, sets, n in ((METHODS, MYTHS, 5), (METHODS, EXAMS, 4), (AGENTS, MYTHS + EXAMS, 2)):
+        for method, name in itertools.product(methods, sets):
+            found = made.row("table1_mitigation", f"fake-panel {method}", name)
+            assert found.n + found.unscored == n
+    # check, recruiting and two views; two replies and the moderator a round; report and answer
+    for method, more in zip(AGENTS, (0, 1)):
+        row = f"fake-panel {method}, Cancer-Myth"
+        found = made.row("table_mitigation_answers", row, "calls for an answer")
+        assert found.value == 1 + 1 + 2 + 3 * (2 + 1) + 1 + 1 + more
+    # six training questions and half as many without a false presupposition
+    assert "9 training questions" in made.told["table_gepa"]
     assert trained(6, 20) == 21 and trained(6, 36) == 39 and trained(8, 20) == 24
-    assert mitigation.row("table_gepa", "fake-panel", "answers graded").value == 21
+    assert made.row("table_gepa", "fake-panel", "answers graded").value == 21
 
 
 # ---- 05: a judge that grades at one temperature, by how many examples it is shown
 
 
-@pytest.fixture(scope="module")
-def judges():
+def test_judges_are_measured_as_the_parameters_say():
+    """A judge that grades at 0.4 alone, 1 where it is shown two examples."""
+
     def judge(request):
         count = text_of(request).count("\nExample ")
         return json.dumps({"score": {0: -1, 2: 1}.get(count, 0)})
 
     fakes = {"fake-judge": needs("temperature", 0.4, judge, "verdict")}
     given = dict(judge="fake-judge", examples=2, with_examples=5, judge_temperature=0.4)
-    return ran("cancer_myth/05_judge_agreement", fakes, **given)
-
-
-def test_judge(judges):
-    """The judge that is named is measured beside those of the profile."""
-    names = set(judges.rows("table1_agreement").index.get_level_values("row"))
+    made = ran("cancer_myth/05_judge_agreement", fakes, **given)
+    names = {*made.rows("table1_agreement").index.get_level_values("row")}
     assert names == {"lexical", "smollm2-135m", "fake-judge", "constant guesser"}
-
-
-def test_judge_temperature(judges):
-    """A judge that grades at 0.4 alone has graded all."""
-    found = judges.row("table1_agreement", "fake-judge", "exact match")
-    assert (found.n, found.unscored) == (len(sample("cancer_myth/labelled")), 0)
-
-
-def test_examples(judges):
-    """A judge that grades 1 where it is shown two examples finds each 1, and keeps nothing out."""
-    assert judges.row("table1_agreement", "fake-judge", "sensitivity for 1").value == 100
-    assert judges.row("table1_agreement", "fake-judge", "specificity for 1").value == 0
-
-
-def test_with_examples(judges):
-    """The embedded model is shown examples on the first five questions, with three answers each."""
-    first = list(dict.fromkeys(r["item"] for r in sample("cancer_myth/labelled")))[:5]
-    answers = [r for r in sample("cancer_myth/labelled") if r["item"] in first]
+    labelled = sample("cancer_myth/labelled")
+    found = made.row("table1_agreement", "fake-judge", "exact match")
+    assert (found.n, found.unscored) == (len(labelled), 0)
+    for column, value in (("sensitivity for 1", 100), ("specificity for 1", 0)):
+        assert made.row("table1_agreement", "fake-judge", column).value == value
+    # the embedded model is shown examples on the first five questions, with three answers each
+    first = list(dict.fromkeys(r["item"] for r in labelled))[:5]
     column = "false presupposition: exact match"
-    assert judges.row("table_judge_examples", "smollm2-135m, with examples", column).n == len(
-        answers
-    )
+    found = made.row("table_judge_examples", "smollm2-135m, with examples", column)
+    assert found.n == sum(r["item"] in first for r in labelled)
 
 
 # ---- public: what rests on released data

@@ -1,15 +1,9 @@
 """Parameters of own studies and of checks of a paper, between their ends, to their numbers."""
 
-import ast
 import json
-import re
-from pathlib import Path
 
 import datasets
-import pytest
 from parameter_runs import needs, ran, text_of
-
-from bedside.build import notebooks
 
 OWN = "own_study"
 QUESTIONS = [f"q{k}" for k in range(6)]  # of which the first four are asked
@@ -32,39 +26,22 @@ def judge(request):
     return json.dumps({name: min(form["enum"]) if bad else max(form["enum"])})
 
 
-@pytest.fixture(scope="module")
-def own():
-    fakes = {
-        "fake-warm": needs("temperature", 0.5, lambda r: "Yes it is."),
-        "fake-judge": judge,
-    }
+def test_a_study_of_ones_own_is_made_as_its_parameters_say():
+    """The first four of six questions, thrice of a model that needs 0.5, and two answers brought.
+
+    Three of the answers have a label; by these the judge makes no error.
+    """
+    fakes = {"fake-warm": needs("temperature", 0.5, lambda r: "Yes it is."), "fake-judge": judge}
     given = GIVEN | dict(name="middle", temperature=0.5, answers="FOLDER/answers.csv")
-    return ran(OWN, fakes, FILES, labels="FOLDER/labels.csv", **given)
-
-
-def test_questions(own):
-    """The first four of a file of six, each asked three times of a model that needs 0.5."""
-    scored = own.row("table_scores", "fake-warm", "all: right, %")
-    assert (scored.value, scored.n, scored.unscored) == (100, 4 * 3, 0)
-    assert set(own.frames["answers"]["item"]) == {*QUESTIONS[:4]}
-
-
-def test_answers_made_elsewhere_to_some_questions(own):
-    """Two of the four, one of them right."""
-    scored = own.row("table_scores", "elsewhere (from answers.csv)", "all: right, %")
-    assert (scored.value, scored.n, scored.unscored) == (50, 2, 2)
-
-
-def test_labels(own):
-    """Three of the answers have a label; by these the judge makes no error."""
-    assert "kappa 1.00 on 3 labelled answers" in own.told["table_corrected"]
-    for model, share in (("fake-warm", 100), ("elsewhere (from answers.csv)", 50)):
-        assert own.row("table_corrected", model, "corrected, %").value == share
-
-
-def test_name(own):
-    """The study's folder has the name that is given."""
-    assert own.space["run"].folder.name == "middle"
+    made = ran(OWN, fakes, FILES, labels="FOLDER/labels.csv", **given)
+    assert {*made.frames["answers"]["item"]} == {*QUESTIONS[:4]}
+    assert made.space["run"].folder.name == "middle"
+    assert "kappa 1.00 on 3 labelled answers" in made.told["table_corrected"]
+    brought = "elsewhere (from answers.csv)"  # one of two is right
+    for model, share, n, lost in (("fake-warm", 100, 4 * 3, 0), (brought, 50, 2, 2)):
+        scored = made.row("table_scores", model, "all: right, %")
+        assert (scored.value, scored.n, scored.unscored) == (share, n, lost)
+        assert made.row("table_corrected", model, "corrected, %").value == share
 
 
 def test_rubric():
@@ -99,39 +76,3 @@ def test_numbers():
     told = set(found.loc[found["verdict"] == "impossible", "row"])
     shares = {f"{100 * k / 48:.1f}" for k in range(49)}
     assert told == {f"row {v}" for v in values if v not in shares} and len(told) == 2
-
-
-# ---- all of them
-
-TOP = ("across_studies", "agreement", "annotate", "check_a_paper", "explore_failures", OWN)
-ALL = (*notebooks.listed(), *TOP)
-
-
-def test_every_parameter_is_run_between_its_ends():
-    """Each name of a parameter has a test of its own, in the files test_between_*."""
-    there = {p for name in ALL for p in notebooks.parameters(name)}
-    files = [p.read_text("utf-8") for p in Path(__file__).parent.glob("test_between_*.py")]
-    assert there <= set(re.findall(r"^def test_(\w+)\(", "\n".join(files), re.M))
-
-
-SCOPES = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda, ast.FunctionDef)
-
-
-def assigned(source):
-    """The names that a cell assigns to, apart from those of functions and comprehensions."""
-    nodes, found = [ast.parse(source)], set()
-    while nodes:
-        node = nodes.pop()
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found.add(node.id)
-        nodes += [n for n in ast.iter_child_nodes(node) if not isinstance(n, SCOPES)]
-    return found
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_cells_leave_parameters_alone(name):
-    """A cell that assigns to a parameter changes what later cells, or its second run, ask for."""
-    for cell in notebooks.cells(name):
-        if cell["cell_type"] == "code" and "parameters" not in cell["metadata"].get("tags", ()):
-            both = assigned("".join(cell["source"])) & notebooks.parameters(name).keys()
-            assert not both, both

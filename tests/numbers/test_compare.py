@@ -2,23 +2,18 @@
 
 import json
 
-import pandas as pd
 import pytest
 from scipy.special import stdtrit
 
-from bedside import BedsideError, own, stats
+from bedside import own, stats
 from bedside.keep import registry
-from bedside.own import steps
-from bedside.read import questions
-from bedside.write import tables
-from conftest import SILENT, apart, completion
+from conftest import apart, completion
 from own_studies import compared
 
 QUESTIONS = "item,question,reference,unit\n" + "".join(
     f"q{k},May I do {k}?,Yes.,unit {k % 12}\n" for k in range(36)
 )
 RUBRIC = "{% block user %}Answer to grade: {{ answer|fence }} MARK{% endblock %}"
-REFUSED = (403, {}, {"error": {"message": "flagged by moderation"}})  # withheld, and recorded
 TOO_LONG = (400, {}, {"error": {"message": "maximum context length exceeded"}})  # fails alone
 
 
@@ -58,18 +53,6 @@ def parity(said):
 # ---- failures
 
 
-def test_two_runs_in_which_all_failed_have_nothing_to_compare(study_of):
-    """36 answers are lacking in each: no share of answers differs, and nobody is right or wrong."""
-    for name in ("old", "new"):
-        study_of(name, TOO_LONG)
-    found, notes = cells("old", "new")
-    assert found["answers that differ, %"] == (None, 0, 36)
-    for name in ("old", "new"):
-        assert found[f"no answer in {name}: context too long, %"] == (100, 36, None)
-        assert found[f"right in {name}, %"] == (None, 0, 36)
-    assert "change, points" not in found and "permutation p" not in found and notes == []
-
-
 def test_a_lost_run_differs_in_nothing(study_of):
     """Two of 36 came in the second run, and they are the same as before."""
     study_of("old")
@@ -80,22 +63,6 @@ def test_a_lost_run_differs_in_nothing(study_of):
     lost = found["no answer in new: context too long, %"]
     assert lost == (pytest.approx(100 * 34 / 36), 36, None)
     assert not any(c.startswith("no answer in old") for c in found)
-
-
-@pytest.mark.parametrize("why", SILENT)
-def test_what_is_no_answer_is_named_and_not_compared(study_of, why):
-    """Every third of the second run is withheld; of the other 24 answers 12 are new.
-
-    Numbers divisible by 3 are withheld, of the others the even ones are new: 2, 4, 8, 10, ... 34.
-    """
-    study_of("old")
-    study_of(
-        "new",
-        lambda said: SILENT[why] if parity(said) % 3 == 0 else ["No.", "Yes."][parity(said) % 2],
-    )
-    found, _ = cells("old", "new")
-    assert found["answers that differ, %"] == (50, 24, 12)
-    assert found[f"no answer in new: {why}, %"] == (pytest.approx(100 / 3), 36, None)
 
 
 def doubtful(said):
@@ -151,38 +118,6 @@ def test_a_difference_between_models_has_an_interval_over_units(study_of, tmp_pa
     assert len(rows) == 4 and rows["low"].notna().sum() == 1
 
 
-def test_the_order_of_runs_turns_the_sign_and_nothing_else(study_of):
-    study_of("old", lambda said: SILENT["filtered"] if parity(said) % 3 == 0 else "Yes.")
-    study_of("new", grades='{"score": 0}')
-    (there, _), (back, _) = cells("old", "new"), cells("new", "old")
-    assert there["change, points"][0] == -back["change, points"][0] == -100
-    for column in ("answers that differ, %", "right in old, %", "right in new, %"):
-        assert there[column] == back[column]
-
-
-def test_without_a_judge_answers_alone_are_compared(study_of):
-    study_of("old", judge="")
-    study_of("new", lambda said: "No.")
-    found, notes = cells("old", "new")
-    assert found == {"answers that differ, %": (100, 36, 0)}
-    assert notes == ["judge: none before, served now"]
-
-
-def test_the_page_of_a_comparison_shows_what_is_lacking(study_of, capsys):
-    for name in ("old", "new"):
-        study_of(name, TOO_LONG)
-    steps.compare("old,new")
-    told = capsys.readouterr().out
-    assert "no answer in old: context too long" in told and "0 verdicts changed" in told
-    assert "0.0 " not in told.split("answers that differ")[1].splitlines()[0]
-
-
-def test_a_run_is_not_compared_with_itself(study_of):
-    study_of("old")
-    with pytest.raises(BedsideError, match="COMPARE=old, old names one run twice; give two"):
-        steps.compare("old, old")
-
-
 # ---- what else differs
 
 
@@ -211,50 +146,3 @@ def test_what_differs_is_named_for_what_it_is(study_of, tmp_path, monkeypatch):
     monkeypatch.setitem(registry.entries(), "another", registry.model("served") | {"model": "b"})
     told = notes("models", models="served another")
     assert told[0] == "models: served before, served another now"
-
-
-def test_another_revision_of_a_data_set_is_other_questions(study_of, tmp_path, monkeypatch):
-    """Of a data set of the hub no file is hashed."""
-    found = questions.read(tmp_path / "mine.csv")
-    asked = {"first": found, "second": found.assign(reference="No."), "again": found}
-    monkeypatch.setattr("bedside.own.study.read", lambda source, revision: asked[revision])
-    for name in asked:
-        compared("someone/asks", name=name, models="served", revision=name)
-    assert own.changed("first", "second")[2] == ["the questions differ"]
-    assert own.changed("first", "again")[2] == []
-
-
-def test_another_model_behind_the_same_name_is_told(study_of):
-    study_of("old")
-    study_of("new", {**completion("Yes."), "model": "served-2026-09-09"}, '{"score": 1}')
-    (told,) = cells("old", "new")[1]
-    assert "served" in told and "served-2026-01-01" in told and "served-2026-09-09" in told
-
-
-def test_runs_of_before_can_be_compared(study_of, tmp_path):
-    """Manifests once had fewer members; what isn't noted on one side is not said to differ."""
-    study_of("old", lambda said: ["Yes.", "No."][parity(said) % 2])
-    study_of("new")
-    path = tmp_path / "figures/own/old/manifest.json"
-    about = json.loads(path.read_text())
-    kept = {k: about[k] for k in ("questions", "items", "data", "prompts", "parameters")}
-    path.write_text(json.dumps(kept))
-    found, notes = cells("old", "new")
-    assert found["answers that differ, %"] == (50, 36, 0) and notes == []
-    path.write_text(json.dumps({k: v for k, v in kept.items() if k != "data"}))
-    with pytest.raises(BedsideError, match="no study 'old'"):
-        own.changed("old", "new")
-
-
-def test_what_is_compared_are_the_files(study_of, tmp_path):
-    """A blank answer with a status, as e625a69 wrote it, is no answer."""
-    study_of("old")
-    study_of("new")
-    path = tmp_path / "figures/own/new/answers.csv"
-    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-    frame.loc[:8, ["answer", "reply_status"]] = ["", "rate limit: slow down, please"]
-    columns = list(frame)
-    path.write_text(tables.csv_text(columns, frame.itertuples(index=False)))
-    found, _ = cells("old", "new")
-    assert found["answers that differ, %"] == (0, 27, 9)
-    assert found["no answer in new: rate limit, %"] == (25, 36, None)

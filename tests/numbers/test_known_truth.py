@@ -13,14 +13,13 @@ import known_lab
 import numpy as np
 import pandas as pd
 import pytest
-from known_lab import ONE, PEOPLE, SAYS, ZERO
+from known_lab import ONE, PEOPLE, SAYS
 from scipy.special import ndtri, stdtrit
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 
 import matrix
 from bedside import __main__ as main
-from bedside import own
 from bedside.read import paths
 from conftest import completion
 
@@ -147,36 +146,6 @@ def paired(found, pairs):
         assert value == {}
 
 
-def test_p_values_by_hand(lab):
-    """8 discordant pairs, 6 one way: 2 (1 + 8 + 28) / 2^8; 14 and 10 one way: 2 / 2^14, 2 / 2^10.
-
-    By Holm the smallest times 3, the next times 2.
-    """
-    lab.study(MIXED)
-    found = lab.table("table_pairs")["value"]
-    for pair, p, times in (("a vs b", 74 / 256, 1), ("a vs c", 2**-13, 3), ("b vs c", 2**-9, 2)):
-        assert found[pair, "McNemar p"] == pytest.approx(p)
-        assert found[pair, "McNemar p, Holm"] == pytest.approx(p * times)
-
-
-def test_failures_are_told_by_kind(lab):
-    told = lab.study(FAILING)
-    assert "d, timeout (504): upstream took too long" in told and "3 failed in all" in told
-    answers = pd.read_csv(lab.folder / "figures/own/mine/answers.csv", keep_default_na=False)
-    why = answers[answers["model"] == "d"].set_index("item")["reply_status"].str.split(":").str[0]
-    none = {
-        "q14": "timeout",
-        "q15": "context too long",
-        "q16": "filtered",
-        "q20": "endpoint's fault",
-    }
-    assert why[why != ""].to_dict() == none
-    assert answers["truncated"].sum() == 1
-    verdicts = pd.read_csv(lab.folder / "figures/own/mine/verdicts.csv").set_index("item")
-    status = verdicts[verdicts["model"] == "d"]["status"]
-    assert status[14:].tolist() == ["error"] * 3 + ["graded"] + ["unparsed"] * 2 + ["error"]
-
-
 def test_what_repeats_in_units(lab):
     """12 units of 2 questions: e is right on 8 units, f on none; 11 replies' worth of knowledge.
 
@@ -197,25 +166,6 @@ def test_what_repeats_in_units(lab):
     assert p == [1 / 128] * 2
     # 16 of 24 pairs differ; the sums of units, squared, are 8 × 4: 24 × 16/32 = 12 pairs' worth
     assert pair["detectable difference, points"] == pytest.approx(least(12, 2 / 3))
-
-
-@pytest.mark.parametrize("given", [{"models": "c b a"}, {"turned": True}])
-def test_order_of_models_and_questions_changes_no_number(lab, given):
-    """Twenty units of two questions, so that nothing is exact by chance."""
-    truth = {
-        m: "".join(np.random.default_rng(k).choice(list("RWu"), 40)) for k, m in enumerate("abc")
-    }
-    lab.study(truth, unit=2)
-    lab.label(people=PEOPLE | {"u": "1"})
-    lab.study(truth, unit=2)
-    labels = own.rated("mine").read_text().replace('"mine"', '"other"').splitlines(True)
-    own.rated("other").parent.mkdir(parents=True)
-    own.rated("other").write_text("".join(labels[::-1]))
-    lab.study(truth, unit=2, name="other", **given)
-    for name in ("table_scores", "table_pairs", "table_corrected"):
-        once, again = lab.table(name).sort_index(), lab.table(name, "other").sort_index()
-        pd.testing.assert_frame_equal(once, again, rtol=1e-9)
-    assert lab.card() == lab.card("other")
 
 
 # ---- the judge
@@ -254,28 +204,6 @@ def test_a_judge_s_card_and_the_corrected_rate(lab):
     expected = 100 * np.quantile(np.clip((a + c - 1) / (b + c - 1), 0, 1), [0.025, 0.975])
     assert right[["low", "high"]].tolist() == pytest.approx(expected.tolist(), abs=1)
     assert f"{40 * 0.026:.2f}" in told  # labelled answers are not judged, or paid, twice
-
-
-def test_labels_without_variation_measure_no_kappa(lab):
-    """Twelve right answers, all called right: sensitivity 12/12, and nothing says of wrong ones."""
-    lab.study(RIGHT)
-    lab.label()
-    lab.study(RIGHT)
-    card = lab.card()
-    assert card["exact"]["value"] == card["sensitivity"]["value"] == 1 and card["n"] == 24
-    assert card["kappa"]["value"] is card["specificity"]["value"] is card["guesser_kappa"] is None
-    assert lab.table("table_corrected").xs("corrected, %", level=1)["value"].isna().all()
-
-
-def test_unscored_answers_stand_in_every_table(lab):
-    """d: 11 of 15, 6 unscored; e has no verdict at all, and is named nevertheless."""
-    truth = {**FAILING, "e": "nbf" * 7}
-    lab.study(truth)
-    lab.label()
-    lab.study(truth)
-    found = lab.table("table_corrected").xs("judge says, %", level=1)
-    assert found["unscored"].to_dict() == {"a": 0, "d": 6, "e": 21}
-    assert found["n"].to_dict() == {"a": 21, "d": 15, "e": 0}
 
 
 def test_a_limit_leaves_the_judge_s_card(lab):
@@ -317,34 +245,6 @@ def test_two_runs_with_a_known_difference(lab):
     expected = [100 * (-6 / 14 + s * half) for s in (-1, 1)]
     assert found.loc["change, points", ["low", "high"]].tolist() == pytest.approx(expected)
     assert expected[0] < -50 < 0 < expected[1]  # as p says, which is above 0.05
-
-
-def test_a_second_judge_on_the_same_answers(lab):
-    """The other judge calls N right and P wrong, which the first did not: 6 of 20 change."""
-    truth = {"a": "R" * 8 + "N" * 4 + "PP" + "W" * 6}
-    lab.says = {"judge": SAYS, "other": SAYS | {"N": ONE, "P": ZERO}}
-    lab.study(truth, name="first")
-    lab.study(truth, name="second", judge="other")
-    main.study(["COMPARE=first,second"])
-    told = lab.capsys.readouterr().out
-    assert "6 verdicts changed" in told and "judge before, other now" in told
-    value = lab.table("changed_from_first", "second").loc["a"]["value"]
-    assert value["answers that differ, %"] == 0 and value["change, points"] == 10
-    assert (value["right in first, %"], value["right in second, %"]) == (50, 60)
-    flips = pd.read_csv(lab.folder / "figures/own/second/changed_from_first_verdicts.csv")
-    assert flips["item"].tolist() == [f"q{k:02}" for k in range(8, 14)]
-
-
-def test_other_labels_are_told_beside_the_changes_of_two_runs(lab):
-    """Of a run of before labels nobody knows whether there were any."""
-    truth = {"a": "RRWW"}
-    for name in ("none", "old", "new"):
-        lab.study(truth, name=name)
-        if name != "none":
-            lab.label(name, PEOPLE | {"W": "1" if name == "new" else "0"})
-            lab.study(truth, name=name)
-    assert own.changed("old", "new")[2] == ["the labels differ"]
-    assert own.changed("none", "old")[2] == own.changed("old", "none")[2] == []
 
 
 # ---- ordered grades

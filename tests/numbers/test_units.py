@@ -5,11 +5,8 @@ from math import isnan
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from bedside import stats
-from bedside.annotation import raters
 from bedside.judging import trust_cards
 from bedside.write import tables
 
@@ -17,23 +14,9 @@ from bedside.write import tables
 RNG_SEED = 7
 
 
-@st.composite
-def in_units(draw, columns=1):
-    """(booleans (n, columns), units (n,)) with rows in random order."""
-    size = draw(st.lists(st.integers(1, 4), min_size=10, max_size=14))
-    units = np.repeat(np.arange(len(size)), size)
-    cell = st.lists(st.booleans(), min_size=columns, max_size=columns)
-    rows = draw(st.lists(cell, min_size=len(units), max_size=len(units)))
-    return np.array(rows, dtype=bool).reshape(len(units), columns), units
-
-
 def copies(k, *arrays):
     """Arrays with each row k times."""
     return [np.repeat(a, k, axis=0) for a in arrays]
-
-
-def width(interval):
-    return interval.high - interval.low
 
 
 def rng():
@@ -57,15 +40,6 @@ def test_copies_of_items_in_their_units_leave_the_detectable_difference(k):
     p = stats.paired_permutation(apart, apart * 0, rng(), units=units)
     many, of = copies(k, apart, units)
     assert stats.paired_permutation(many, many * 0, rng(), units=of) == p
-
-
-@given(in_units(columns=2), st.integers(2, 5))
-@settings(deadline=None)
-def test_copies_leave_paired_tests_and_the_detectable_difference(rows, k):
-    both, units = rows
-    apart = both[:, 0].astype(int) - both[:, 1]
-    found = stats.detectable(apart, units)
-    assert stats.detectable(*copies(k, apart, units)) == pytest.approx(found, nan_ok=True)
 
 
 def test_what_no_test_of_so_few_units_can_find_has_no_detectable_difference():
@@ -107,41 +81,6 @@ def test_the_pair_table_is_over_units():
 
 
 # ---- shares
-
-
-@given(in_units(), st.integers(2, 6))
-@settings(deadline=None)
-def test_a_share_keeps_what_it_promises(rows, k):
-    hits, units = rows[0][:, 0], rows[1]
-    once, wilson = stats.share(hits, units), stats.wilson(int(hits.sum()), len(hits))
-    repeated = len(set(units)) < len(units)
-    if not hits.all() and hits.any():
-        assert width(once) >= width(wilson) - 1e-12
-    p, count = hits.mean(), len(set(units))
-    sums = np.array([(hits[units == u] - p).sum() for u in range(count)])
-    spread = (sums**2).sum() * count / (count - 1) / len(hits)
-    alike = repeated and 0 < p < 1 and spread / (p * (1 - p)) >= 1
-    copied = stats.share(*copies(k, hits, units))
-    assert copied.value == once.value and copied.n == k * once.n
-    if alike or (repeated and p in (0, 1)):
-        assert copied[1:3] == pytest.approx(once[1:3])
-    elif repeated and spread > 1e-9:  # never below what the units imply
-        size = p * (1 - p) * len(hits) / spread
-        from scipy.stats import t
-
-        z = t.ppf(0.975, count - 1)
-        implied = 2 * z * (p * (1 - p) / size + z**2 / (4 * size**2)) ** 0.5 / (1 + z**2 / size)
-        assert implied - 1e-9 <= width(copied) <= width(once) + 1e-12
-
-
-@given(in_units())
-@settings(deadline=None)
-def test_order_and_names_of_units_change_no_share(rows):
-    hits, units = rows[0][:, 0], rows[1]
-    order = rng().permutation(len(hits))
-    renamed = np.array([f"unit {(7 * u) % 17}" for u in units])
-    found = stats.share(hits[order], renamed[order])
-    assert found == pytest.approx(stats.share(hits, units))
 
 
 # ---- rates corrected for a judge's errors
@@ -187,72 +126,7 @@ def test_copies_of_answers_narrow_no_corrected_rate(k):
     assert many[0] == pytest.approx(once[0]) and many[2] - many[1] >= once[2] - once[1]
 
 
-@pytest.mark.parametrize("k", [1, 4])
-def test_raters_and_cards_correct_alike(k):
-    truth, said, units = labelled(k)
-    rows = pd.DataFrame({"id": [f"r{i}" for i in range(len(units))], "part": ""})
-    judged = rows.assign(
-        unit=[str(u) for u in units],
-        section="s",
-        model="m",
-        configuration="plain",
-        judge="j",
-        status="graded",
-        value=np.where(said, "1", "0"),
-    )
-    settled = rows.assign(value=np.where(truth, "1", "0"))
-    found = raters.corrected(judged, settled, "own", rng()).set_index("column").loc["Rogan-Gladen"]
-    rate = tables.share(said, units)
-    expected = trust_cards.corrected(rate, card_of(k), rng())
-    assert found[["value", "low", "high"]].astype(float).tolist() == pytest.approx(expected[:3])
-
-
-def test_a_rate_whose_units_say_nothing_of_its_error_has_no_limits():
-    one = tables.share([1, 1, 0], ["a", "a", "a"])  # a single unit
-    value, low, high, n = trust_cards.corrected(one, card_of(), rng())
-    assert value > 0 and isnan(low) and isnan(high) and n == 3
-    assert isnan(trust_cards.corrected(tables.share([], []), card_of(), rng())[0])
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        stats.corrected_rate(stats.Interval(40, 30, 50, 10), *[stats.wilson(9, 10)] * 2, rng())
-
-
 # ---- a test's family
-
-
-def test_holm_covers_a_whole_table():
-    # Three pairs, p = 0.01, 0.04, 0.03 of PCR and 0.5, 0.6, 0.001 of PCS: six p in one family.
-    # Sorted 0.001 0.01 0.03 0.04 0.5 0.6, times 6 5 4 3 2 1, running maximum: .006 .05 .12 .12 1 1
-    from bedside.papers.cancer_myth.tables.evaluation import pair_table
-
-    names = ["a vs b", "a vs c", "b vs c"]
-    pairs = pd.DataFrame({"row": names, "p": [0.01, 0.04, 0.03], "permutation": [0.5, 0.6, 0.001]})
-    pairs = pairs.assign(difference=1.0, detectable=2.0, n=9)
-    rows = pair_table(pairs).set_index(["column", "row"])["value"]
-    assert rows["PCR p, Holm"].tolist() == pytest.approx([0.05, 0.12, 0.12])
-    assert rows["PCS p, Holm"].tolist() == pytest.approx([1, 1, 0.006])
-    rate = pair_table(pairs, "rate").set_index(["column", "row"])["value"]
-    assert rate["rate p, Holm"].tolist() == pytest.approx([0.03, 0.06, 0.06])
-    assert not any("PCS" in column for column, _ in rate.index)
-
-
-def test_models_may_be_renamed_and_swapped():
-    both = rng().random((30, 2)) < 0.5
-    units = np.arange(30) // 2
-    found = tables.paired(frame_of(both, units), Seeds()).iloc[0]
-    back = tables.paired(frame_of(both[:, ::-1], units), Seeds()).iloc[0]
-    assert back["difference"] == -found["difference"]
-    for same in ("p", "detectable", "n"):
-        assert back[same] == pytest.approx(found[same])
-
-
-def test_two_halves_pool_to_the_whole():
-    hits, units = rng().random(60) < 0.4, np.arange(60) // 3
-    first = units < 10
-    halves = [stats.share(hits[part], units[part]) for part in (first, ~first)]
-    whole = stats.share(hits, units)
-    assert sum(h.value * h.n for h in halves) / 60 == pytest.approx(whole.value)
-    assert sum(h.n for h in halves) == whole.n
-    assert width(whole) < min(map(width, halves))
 
 
 @pytest.mark.parametrize("k", [3, 5])

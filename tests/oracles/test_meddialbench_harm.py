@@ -9,7 +9,6 @@ from meddialbench_worlds import (
     CASES,
     DOCTORS,
     NAN,
-    PAIRS,
     PLAN,
     by,
     counted,
@@ -26,7 +25,6 @@ from bedside.papers.meddialbench import consultations as talks
 from bedside.papers.meddialbench import scores, study
 from bedside.papers.meddialbench.tables import (
     baseline,
-    described,
     over,
     validation,
     vulnerability,
@@ -134,56 +132,6 @@ def test_intervals_are_over_cases_and_captions_say_over_how_many(run):
     assert "9 cases" in over(own, nine) and "at least 10" in over(own, nine)
     assert "10 cases" in over(own, ten) and "at least" not in over(own, ten)
     assert "85 cases" in over(theirs, nine) and "9 cases" not in over(theirs, nine)
-
-
-@seeds
-def test_cases_of_section_5_are_the_first_that_show_the_same(run, seed):
-    done = world(seed)
-    right, misled = by(done), by(done, "misled")
-    held = {
-        "049": (
-            "withholding",
-            [
-                k
-                for m in DOCTORS
-                for k, v in right[m, "withholding"].items()
-                if v == 0
-                and right[m, "baseline"].get(k) == 1
-                and misled[m, "withholding"].get(k) == 0
-            ],
-        ),
-        "079": (
-            "C1",
-            [
-                k
-                for m in DOCTORS
-                for k, v in right.get((m, "C1"), {}).items()
-                if v == 0 and all(right[m, c].get(k) == 1 for c in ("baseline", *PAIRS["C1"]))
-            ],
-        ),
-        "084": (
-            "C3",
-            [k for k in CASES if {0, 1} <= {right.get((m, "C3"), {}).get(k) for m in DOCTORS}],
-        ),
-    }
-    near = {n: min(cases) for n, (_, cases) in held.items() if cases}
-    assert described.nearest(PLAN, done) == near
-    expected = {}
-    for number, case in near.items():
-        for c in ("baseline", held[number][0]):
-            mine = done[(done["case"] == case) & (done["configuration"] == c)]
-            wrong, row = mine[mine["correct"] == 0], f"case {number}, {c}"
-            asks = mine["dialogue"].str.contains("Doctor: Any tablets")
-            for column, hits in (
-                ("right", (mine["correct"] == 1).sum()),
-                ("wrong", len(wrong)),
-                ("wrong, not misled", (wrong["misled"] == 0).sum()),
-                ("ask about medicines", asks.sum()),
-            ):
-                expected[row, column] = hits, len(mine), mine["correct"].isna().sum()
-    same(rows(described.described_table(run, PLAN, done)), expected)
-    itself = done.replace({"case": {"case-3": "osce-049"}})
-    assert described.nearest(PLAN, itself)["049"] == "osce-049"
 
 
 # ---- patients and judges

@@ -19,20 +19,12 @@ from bedside.papers.meddialbench.implied import (
     beyond,
     combinations,
     counts,
-    dose,
     excess,
-    interactions,
     overlaps,
     regression,
-    released,
     selection,
-    single,
-    strategies,
-    validation,
-    vulnerability,
 )
-from bedside.papers.meddialbench.implied import robustness as tables
-from bedside.read import claims, paths
+from bedside.read import paths
 
 
 @pytest.fixture
@@ -93,10 +85,6 @@ def test_eligible_cases_are_those_of_all_tables(n, right, shared):
     for r in made.itertuples():
         assert (r.fewest, r.most) == (min(found[r.eligible]), max(found[r.eligible]))
         assert found[r.eligible] == set(range(r.fewest, r.most + 1))  # `pooled` rests on this
-
-
-def test_nothing_fits_counts_that_contradict_their_overlap():
-    assert overlaps.failing((3, 3, 3, 3), ((0, 3), (0, 3), (4, 5)), 6).empty
 
 
 def test_models_are_pooled_over_all_their_tables():
@@ -199,74 +187,7 @@ def test_the_least_accuracy_is_reached():
 # ---- sizes
 
 
-def test_losses_that_can_be_found():
-    table = tables.size_table({"two": 2, "six": 6, "all": 85}).set_index(["row", "column"])
-    least, found = "least loss that can be found", "loss found with power 0.8"
-    assert np.isnan(table.at[("two", least), "value"])
-    assert table.at[("six", least), "value"] == 100 and table.at[("all", least), "value"] < 7.1
-    for name, n in (("six", 6), ("all", 85)):
-        share = table.at[(name, found), "value"] / 100
-        lost = np.random.default_rng(3).binomial(n, share, 20_000)
-        power = np.mean([stats.mcnemar_counts(int(k), 0) < 0.05 for k in lost])
-        assert power == pytest.approx(0.8, abs=0.012)
-
-
 # ---- the judge
-
-
-def judged(true, sensitivity, specificity):
-    return true * sensitivity + (1 - true) * (1 - specificity)
-
-
-@pytest.fixture
-def p():
-    return counts() / N
-
-
-def test_one_judge_for_all_leaves_ratios_of_losses_and_o_e_to_specificity(p, pairs):
-    table = {(r.row, r.column): r.value for r in tables.one_judge(p, pairs)}
-    true = p * 0.8 + 0.1
-    for s, c in ((0.7, 1), (0.9, 0.8)):
-        seen = judged(true, s, c)
-        lost, lost_seen = (x.loc[BASELINE] - x for x in (true, seen))
-        ratio, ratio_seen = (x.loc["fabricating"] / x.loc["withholding"] for x in (lost, lost_seen))
-        assert ratio_seen.to_numpy() == pytest.approx(ratio.to_numpy())
-        assert seen.rank(axis=1).equals(true.rank(axis=1))
-    a, b = pairs["C1"]
-    found = tables.one_judge(judged(true, 0.75, 0.9), pairs)
-    at = {(r.row, r.column): r.value for r in found}
-    oe = (true.loc["C1"] * true.loc[BASELINE] / (true.loc[a] * true.loc[b])).mean()
-    assert at["one judge for all: C1", "O/E at specificity 0.9"] == pytest.approx(oe)
-    # below either bound some true share lies outside 0 to 1
-    low = table["all dialogues", "least specificity"] / 100
-    high = table["all dialogues", "least sensitivity"] / 100
-    assert (p.min(axis=None) + low - 1, p.max(axis=None) / high) == pytest.approx((0, 1))
-
-
-def test_a_judge_with_the_errors_of_the_table_sees_what_was_seen(p, pairs):
-    rows = {
-        (r.row, r.column): r.value / 100
-        for r in [*tables.two_models(p), *tables.under_fabricating(p, pairs, ["C1"])]
-    }
-    base = p.loc[BASELINE]
-    s = rows["ranking: Gemini, GPT-5.4", "sensitivity for the second"]
-    assert judged(base["Gemini"], s, 1) == pytest.approx(base["GPT-5.4"])
-    c = rows["ranking: Gemini, GPT-5.4", "specificity for the first"]
-    assert judged(base["GPT-5.4"], 1, c) == pytest.approx(base["Gemini"])
-    s = rows["fabricating = withholding: Claude", "sensitivity under fabricating"]
-    seen = judged(p.at["withholding", "Claude"], s, 1)
-    assert seen == pytest.approx(p.at["fabricating", "Claude"])
-    s = rows["O/E = 1: C1", "sensitivity under the pair alone"]
-    a, b = pairs["C1"]
-    expected = (p.loc[a] * p.loc[b] / base).mean()
-    assert judged(expected, s, 1) == pytest.approx(p.loc["C1"].mean())
-
-
-def test_on_its_line_a_result_turns(p, pairs):
-    lines = tables.turning_lines(p, pairs, ["C2"]).dropna()
-    line = lines[lines["name"] == "fabricating costs as much as withholding"]
-    seen = judged(p.loc["withholding"].mean(), line["sensitivity"], line["specificity"])
-    assert np.allclose(seen, p.loc["fabricating"].mean()) and len(line) > 50
 
 
 # ---- printed numbers
@@ -329,117 +250,3 @@ def test_a_mean_of_ratios_lies_between_its_ends():
 
 
 # ---- readings that another printed number turns
-
-
-def with_numbers(run, monkeypatch, table, changes):
-    """The run, with other numbers printed in one table: {(row, column): value}."""
-    rows, published = run.published(table), run.published
-    for (row, column), value in changes.items():
-        rows.loc[(rows["row"] == row) & (rows["column"] == column), "value"] = value
-    monkeypatch.setattr(run, "published", lambda t: rows if t == table else published(t))
-
-
-PILOT = "selected dialogues per judge"
-TURNS = [
-    ("md-only-work", "Table 1", {("Q4Dx", c): 1 for c in ("graded severity", "interaction")}),
-    ("md-judge-pilot", "text B", {(PILOT, "count"): 28}),
-    ("md-judge-reps", "Table 6", {("Gemini 3 Pro", "Reps"): 2}),
-    ("md-adherence-all-non", "Table 7", {("All non-baseline", "Full Pass"): 94.2}),
-]
-
-
-@pytest.mark.parametrize("id, table, changes", TURNS, ids=[t[0] for t in TURNS])
-def test_another_printed_number_turns_the_interpretation(run, monkeypatch, id, table, changes):
-    def readings():
-        made = validation.of_works(run) | validation.of_judges(run)
-        made |= validation.of_adherence(run, designs.read(run))
-        return [way[3] for way in made[id].values()]
-
-    before = readings()
-    with_numbers(run, monkeypatch, table, changes)
-    assert readings() != before
-
-
-@pytest.fixture
-def right(monkeypatch):
-    """The counts behind Table 9, to be changed, for all who read them."""
-    made = counts().copy()
-    for module in (implied, single, vulnerability):
-        monkeypatch.setattr(module, "counts", lambda: made)
-    return made
-
-
-def ways(made, *ids):
-    return {id: {way[3] for way in made[id].values()} for id in ids}
-
-
-def test_claims_on_models_losses_turn_with_the_counts(run, right):
-    design, base = designs.read(run), right.loc[BASELINE]
-    right.loc["complete_denial"] = base - 3  # all lose alike, and little
-    right.loc[["C3", "fabricating"], "Claude"] = 66  # Claude loses nothing
-    right.loc["partial_understanding"] = base - 1
-    right.loc[["impatient", "dominant"]] = base.to_numpy() - [[1] * 5, [4] * 5]
-    made = single.of_order(run) | single.of_surfaces(run, design) | vulnerability.of_history(run)
-    made |= dose.of_levels(run, design)
-    four = "md-parallel", "md-dominant-surfaces", "md-history-taking", "md-moderate"
-    assert ways(made, *four) == dict.fromkeys(four, {True})
-    right.loc["withholding"] = base  # dominance is the costlier deficit
-    costly = single.of_surfaces(run, design)
-    assert ways(costly, "md-dominant-surfaces") == {"md-dominant-surfaces": {False}}
-    right.loc["withholding"] = [5, 80, 5, 80, 5]  # models change places: an interaction
-    made = vulnerability.of_profiles(run, design)
-    assert ways(made, "md-profiles-additive") == {"md-profiles-additive": {False}}
-
-
-def test_claims_on_pairs_and_strategies_turn_with_the_counts(run, right):
-    design = designs.read(run)
-    share_misled = "share of all dialogues, fabricating"
-    assert strategies.of_strategies(run, design)["md-misled"][share_misled][3] is None
-    right.loc["fabricating", "Gemini"] = 68  # 20% wrong: 22 to 32% can't be misled
-    assert strategies.of_strategies(run, design)["md-misled"][share_misled][3] is False
-    for few, holds in ((2, True), (80, False)):
-        right.loc[["C1", "C2", "C3"]] = few
-        made = interactions.of_fabricating(run, design)
-        assert ways(made, "md-super") == {"md-super": {holds}}
-    adverse = right.index.drop(BASELINE)
-    right.loc[adverse] = right.loc[BASELINE].to_numpy() - 20
-    deficit = ["reluctant", "withholding", "impatient", "dominant", "C4"]
-    right.loc[deficit, implied.EXHAUSTIVE] += 10  # these lose 10 cases instead of 20
-    three = [f"md-strategy-{x}" for x in ("contrast", "deficit", "pollution")]
-    assert ways(strategies.of_strategies(run, design), *three) == dict.fromkeys(three, {True})
-
-
-DENIED = "He denies headache and loose stool. He takes haloperidol."
-TESTS = {"Dix-Hallpike_Test": {"Findings": "Positive, to the right"}}
-
-
-@pytest.mark.parametrize(
-    "babies, tests, words, of, verdicts",
-    [
-        (17, TESTS, DENIED, "", "holds undetermined holds depends holds"),
-        (17, TESTS, DENIED, "A Dix-Hallpike test made him dizzy.",
-         "holds undetermined holds differs holds"),
-        (30, {}, "He has headache and denies loose stool.", "",
-         "holds not holds holds differs"),
-    ],
-)  # fmt: skip
-def test_claims_on_released_cases_follow_from_the_records(
-    run, monkeypatch, babies, tests, words, of, verdicts
-):
-    """107 cases of which some are babies, 22 were left out, and case 79 has these tests."""
-    actor = {"Demographics": "30-year-old male", "History": words}
-    actor["Symptoms"] = {"Primary_Symptom": "spinning"}
-    bed = f"Spinning for 3 minutes, as he was going to bed. {of}"
-    found = [
-        {"Patient_Actor": dict(actor), "Correct_Diagnosis": "x", "Test_Results": {}}
-        for _ in range(107)
-    ]
-    for case in found[:babies]:
-        case["Patient_Actor"]["Demographics"] = "2-week-old girl"
-    found[78]["Test_Results"] = tests
-    found[78]["Patient_Actor"] |= {"Demographics": "59-year-old male", "History": bed}
-    monkeypatch.setattr(run, "load", lambda name: pd.DataFrame({"OSCE_Examination": found}))
-    made = released.of_source(run) | released.of_dialogues(run)
-    raw = "md-osce", "md-speak", "md-case-079", "md-case-079-exam", "md-case-084"
-    said = [claims.judged("meddialbench", id, made[id])[0].split()[0] for id in raw]
-    assert said == verdicts.split()

@@ -12,21 +12,11 @@ from sklearn.metrics import cohen_kappa_score
 import radiation_lists
 from bedside import BedsideError, stats
 from bedside.judging import trust_cards
-from bedside.keep import registry
-from bedside.papers.radiation import (
-    concepts,
-    data,
-    display,
-    labels,
-    matching,
-    scores,
-    study,
-    tables,
-)
+from bedside.papers.radiation import data, display, labels, matching, scores, study, tables
 from bedside.publish.judged_items import text as block
 from bedside.read import prompts
-from conftest import SILENT, completion
-from radiation_lists import lists_of, matched
+from conftest import completion
+from radiation_lists import lists_of
 
 run = radiation_lists.run  # a fixture
 
@@ -112,19 +102,6 @@ def test_effects_of_other_organs_are_none_of_the_breast_and_the_other_way_round(
         assert scores.health(lists_of(said), run)["elsewhere"].iloc[0] == share
 
 
-def test_every_word_of_the_concepts_is_read_as_what_it_stands_for(run):
-    rows = run.load("radiation_concepts").to_dict("records")
-    named = concepts.Concepts(rows).named
-    lost = [
-        (r["concept"], word)
-        for i, r in enumerate(rows)
-        for word, found in zip(r["words"], named([w.replace("*", "") for w in r["words"]]))
-        if not found[i]
-    ]
-    assert not lost
-    assert len({(r["kind"], r["concept"]) for r in rows}) == len(rows)
-
-
 @pytest.mark.parametrize("seed", range(20))
 def test_one_item_counts_for_one_term(seed):
     """As many as possible; of two largest matchings the more alike. By trying all."""
@@ -204,22 +181,6 @@ def test_terms_can_not_speak_to_the_matcher(run):
     assert text.endswith(f"\n{mark}>>>") and text.count(f"{mark}>>>") == 1
 
 
-def test_a_matcher_that_says_nothing_matches_nothing(run, endpoint, served):
-    few = lists_of(*([f"Thing {k}", "Cystitis"] for k in range(len(SILENT))))
-    said = dict(enumerate(SILENT.values()))
-    endpoint.script = lambda n, body: next(r for k, r in said.items() if f"Thing {k}" in str(body))
-    found = asyncio.run(matching.matched(run, few, served))
-    refused = [why in ("filtered", "refused") for why in SILENT]
-    assert found["match"].tolist() == ["refused" if r else "unparsed" for r in refused]
-    assert found["pairs"].isna().all()
-    usual = endpoint.bodies[-1]["max_tokens"]
-    registry.entries()[served]["most_tokens_for"] = {"verdict": 24}
-    for terms in (["Thing 0", "b"], ["Thing 0", "b", "c"]):
-        asyncio.run(matching.matched(run, lists_of(terms), served))
-    two, three = (b["max_tokens"] for b in endpoint.bodies[-2:])
-    assert two < usual and three - two == (two - 24) / 2  # room for each predicted item
-
-
 # ---- matchers and people
 
 
@@ -259,32 +220,16 @@ def test_pairs_of_a_term_count_together():
 
 def test_raters_flag_what_a_matcher_decided_on_a_list(run):
     """Two lists of two decisions each; one false positive: 3 of 4 decisions, 1 of 2 lists."""
-    effects, terms = ["fatigue", "rib fracture"], list(SYNONYMS)
-    graded = matched(lists_of(["Tiredness", "Exhaustion"]))
-    graded.at[0, "pairs"] = np.array([[1, 0, 0, 0], [0.9, 1, 0, 0]])  # both, and a lung's fibrosis
-    (first, *_) = graded.itertuples()
-    meant = matching.one_to_one(first.pairs * np.isin(terms, effects)).tolist()
-    row = {"terms": first.terms, "vocabulary": terms}
-    said = display.decisions({**row, "meant": meant})
-    assert said == "Tiredness → fatigue\nExhaustion → nothing"
-    assert display.decisions({**row, "meant": None}) == ""  # nobody could match it
-    whole = {"id": "a/b", "blocks": [block(display.DECISIONS, said)], "reply": "- Tiredness"}
-    pieces = labels.pieces({**whole, "verdicts": [{"judge": "lexical"}]})
-    assert [(p["id"], p["reply"]) for p in pieces] == list(
-        zip(["a/b#1", "a/b#2"], said.splitlines())
-    )
-    assert labels.pieces({**whole, "blocks": [], "verdicts": []}) == []
+    said = ["Tiredness → fatigue", "Exhaustion → nothing"]
+    decided = [block(display.DECISIONS, "\n".join(said))]
+    whole = {"id": "a/b", "blocks": decided, "reply": "", "verdicts": [{"judge": "lexical"}]}
+    pieces = labels.pieces(whole)
+    assert [(p["id"], p["reply"]) for p in pieces] == list(zip(["a/b#1", "a/b#2"], said))
     flags = [labels.flag(p, "right", "Ann") for p in pieces]
-    assert flags[0]["list"] == "a/b" and flags[0]["matcher"] == "lexical"
     more = [{**f, "list": "a/c"} for f in flags]
     frame = pd.DataFrame([*flags, more[0], {**more[1], "label": "false positive"}])
     found = tables.flag_table(run, frame).set_index(["row", "column"])
     assert found.loc[("O4-Mini", "agreement"), ["value", "n"]].tolist() == [96, 30]
-    assert found.loc["lexical", "value"].to_dict() == {
-        "agreement": 75,
-        "false positives": 25,
-        "false negatives": 0,
-        "lists without a flag": 50,
-    }
+    shares = {"agreement": 75, "false positives": 25, "false negatives": 0}
+    assert found.loc["lexical", "value"].to_dict() == shares | {"lists without a flag": 50}
     assert found.loc[("lexical", "agreement"), "n"] == 4
-    assert len(tables.flag_table(run, None)) == 1

@@ -255,19 +255,6 @@ def test_shares_of_lists_are_over_patients(run):
     assert none.value == 0 < none.high  # not [0, 0]
 
 
-def test_captions_tell_the_scores_of_the_uncut_lists():
-    """Three lists, the first cut: the others name 1 of 3 and nothing right."""
-    lists = lists_of(["fatigue", "nausea"], ["fatigue"], ["cystitis"])
-    graded = scores.scored(matched(lists), REFERENCE, TERMS)
-    graded = graded.assign(truncated=[True, False, False])
-    uncut = 1, 3, "0.50", "0.17", "0.25"
-    assert tells(tables.cut(graded), *uncut)
-    whole = graded.assign(truncated=False)
-    both = tables.cut_by_matcher({"one": graded, "two": whole})
-    assert tells(both, *uncut) and "two" not in both
-    assert not tells(tables.cut(whole), 3)
-
-
 def test_overlap_by_a_model_that_compares_both_lists(run, endpoint, served):
     """Of three and two items two match one to one: 2 of 3. A third match has no item left."""
     same = [{"predicted": p, "reference": r} for p, r in [(1, 1), (2, 2), (3, 2)]]

@@ -9,9 +9,7 @@ from scipy.stats import permutation_test, spearmanr
 
 from bedside import stats
 from bedside.papers.cancer_myth import survey
-from bedside.papers.cancer_myth.implied import survey_readings
 from bedside.papers.cancer_myth.tables import survey as tables
-from bedside.read import claims
 from bedside.run import Run
 
 RAW = list(survey.RATED)
@@ -142,34 +140,6 @@ def test_sources_are_compared_question_by_question(run, seed):
     assert made["p_holm"].sort_values().tolist() == pytest.approx(steps)
 
 
-def test_an_answer_is_harmful_if_any_paragraph_is():
-    export = Export(0)
-    answers = pd.DataFrame({"question": [f"Q{q}?" for q in range(1, 9)]})
-    answers = answers.assign(**{c: answers["question"] + c for c in RAW})
-    made = survey.kept(answers, survey.survey(export))
-    assert len(made) == 8 * 4
-    for r in made.itertuples():
-        q = int(r.item.removeprefix("survey-"))
-        said = [v for key, v in export.planted.items() if key[:2] == (q, r.model)]
-        assert r.right == (not any(labels for _, labels in said))
-        assert r.marked == sum(bool(labels) for _, labels in said) and f"Q{q}?" in r.answer
-        whole = [export.planted[q, r.model, 0, d][0] for d in DOCTORS]
-        assert [r.score_1, r.score_2, r.score_3] == whole
-
-
-def test_intraclass_correlation_of_a_worked_example():
-    """Shrout and Fleiss (1979), six targets and four judges: ICC(2,1) is .29."""
-    ratings = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
-    assert survey.intraclass(pd.DataFrame(ratings)) == pytest.approx(0.29, abs=0.005)
-
-
-def test_shuffling_keeps_each_raters_ratings():
-    """Two raters who always give 1 and 5 stay 4 apart however their ratings are shuffled."""
-    wide = pd.DataFrame({"a": [1] * 9, "b": [5] * 9})
-    assert survey.chance_spread(wide, np.random.default_rng(0), most=3, times=5).tolist() == [0] * 5
-    assert survey.chance_spread(wide, np.random.default_rng(0), most=4, times=5).tolist() == [1] * 5
-
-
 def test_shares_of_the_survey_draw_questions(run):
     """Three paragraphs of an answer, alike: one of 12 questions has raters four points apart."""
     keys = pd.MultiIndex.from_product(
@@ -183,80 +153,20 @@ def test_shares_of_the_survey_draw_questions(run):
     assert mine["low"] < 100 * stats.wilson(33, 36).low - 5  # paragraphs taken for independent
 
 
-def test_the_workers_own_words_in_two_ways():
-    """Of 'a b c' and '1. Sum: a b d c' all three words are kept; without number and title four."""
-    answers = pd.DataFrame({"answer": ["a b c"], "Edited human answer": ["1. Summary: a b d c"]})
-    assert survey_readings.own_words(answers) == (3, 4)
-
-
 # ---- claims
 
 
-def rated(whole, parts):
-    """The survey's frame from whole answers' and paragraphs' ratings: {source: rows of three}."""
-    rows = [
-        (question, source, part, f"Doctor {k + 1}", rating, ["Overly generic"] * (rating == 1), "")
-        for part, given in ((0, whole), (1, parts))
-        for source, answers in given.items()
-        for question, ratings in enumerate(answers)
-        for k, rating in enumerate(ratings)
-    ]
-    names = ["question", "source", "part", "rater", "rating", "labels", "missing"]
-    return pd.DataFrame(rows, columns=names)
-
-
-def survey_holds(run, whole, parts, p, answers, label=None):
-    """{(claim, reading): holds} of invented ratings; of answers the columns of the released."""
-    ratings = rated(dict(zip(SOURCES, whole)), dict(zip(SOURCES, parts)))
-    if label:
-        ratings["labels"] = [[label]] * len(ratings)
-    tests = pd.DataFrame({"row": [f"{name} - Social workers" for name in SOURCES[:3]]})
-    tests = tests.assign(difference=0.9, p_holm=p)
-    made = survey_readings.readings(run, ratings, tests, pd.DataFrame(answers))
-    return {(id, name): way[3] for id, ways in made.items() for name, way in ways.items()}
-
-
 # numbers of the survey itself, which these worlds don't have
-OWN_NUMBERS = "gpt gemini llama social design selection paragraphs".split()
 
 
-def test_readings_of_the_survey_say_yes_and_no(run):
-    """Alike, good and long answers of models against bad ones; then the other way round."""
-    words = int(claims.load(run.paper)["cm-survey-words"].value)
-    clear = [(1, 1, 2), (5, 5, 4)] * 4
-    wide = [(1, 4, 1), *clear]
-    rest = "w " * (words - 4)  # the number counts between spaces, the slash between letters
-    edited = dict.fromkeys(survey.RATED, ["w " * 2 * words])
-    edited |= {"Edited human answer": [f"1. Sum of: w/w {rest}"], "answer": ["w " * words]}
-    yes = survey_holds(run, [[(5, 5, 5)]] * 3 + [[(2, 2, 2)]], [clear] * 3 + [wide], 0.01, edited)
-    far, same = [(1, 5, 3), (5, 1, 3), (3, 1, 5), (5, 3, 1)] * 2, [(3, 3, 3)] * 8
-    short = dict.fromkeys([*survey.RATED, "answer"], ["CancerCare w"])
-    args = [[(2, 2, 2)]] * 3 + [[(5, 5, 5)]], [far] * 3 + [same], 0.9, short
-    no = survey_holds(run, *args, label="Factually incorrect")
-    rest = {k for k in yes if (yes[k], no[k]) != (True, False)}
-    assert {id.removeprefix("cm-survey-") for id, _ in rest} <= {*OWN_NUMBERS, "words"}, rest
-    open_or_other = {name for id, name in rest if id == "cm-survey-words"}
-    assert open_or_other <= {"the workers' own words in the answers as shown"}
+def test_intraclass_correlation_of_a_worked_example():
+    """Shrout and Fleiss (1979), six targets and four judges: ICC(2,1) is .29."""
+    ratings = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
+    assert survey.intraclass(pd.DataFrame(ratings)) == pytest.approx(0.29, abs=0.005)
 
 
-def test_claims_on_the_survey_at_their_bounds(run):
-    """Ties, halves, one of three raters, and a test that decides nothing alone."""
-    same = [[(4, 5, 4), (4, 4, 3)]] * 3
-    whole = [[(5, 4, 4)], [(4, 4, 4)], [(3, 4, 4)], [(3, 4, 2)]]
-    even = {c: ["w " * n] for c, n in zip([*RAW, "answer"], (10, 10, 10, 10, 2))}
-    made = survey_holds(run, whole, [*same, [(1, 4, 4), (3, 3, 4)]], 0.06, even)
-    expected = {
-        "llm-average": [True, True, False],  # the second physician gives all of them 4
-        "llm-better": [False],
-        "misd-2": [True, False],
-        "misd-1": [False, True],  # a tie between 1 and 3
-        "misd-llm": [True] * 4,
-        "labels": [False],
-        "accurate": [True, True],
-        "preferred": [True, True, False],  # 5 of 9, of which 4 are ties; 1 of 3 by one model
-        "length-blind": [False] * 3,
-    }
-    for id, holds in expected.items():
-        assert [made[k] for k in made if k[0] == f"cm-survey-{id}"] == holds, id
-    shorter = survey_holds(run, whole, [*same, same[0]], 0.06, even | {RAW[0]: ["w " * 5]})
-    assert shorter["cm-survey-length-blind", "which of two answers is longer"] is True
+def test_shuffling_keeps_each_raters_ratings():
+    """Two raters who always give 1 and 5 stay 4 apart however their ratings are shuffled."""
+    wide = pd.DataFrame({"a": [1] * 9, "b": [5] * 9})
+    assert survey.chance_spread(wide, np.random.default_rng(0), most=3, times=5).tolist() == [0] * 5
+    assert survey.chance_spread(wide, np.random.default_rng(0), most=4, times=5).tolist() == [1] * 5

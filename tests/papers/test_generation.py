@@ -1,23 +1,16 @@
-"""Section 3 over scripted models: the loop that writes questions, and myths that models list."""
+"""Section 3.2 over scripted models: the loop that writes questions."""
 
 import asyncio
 import json
 
-import numpy as np
 import pandas as pd
 import pytest
 
-from bedside.judging import baselines, judges
+from bedside.judging import judges
 from bedside.keep import registry, store
-from bedside.keep.replies import Reply, as_reply
-from bedside.papers.cancer_myth import collecting, data
-from bedside.papers.cancer_myth.baselines import Alike, Categoriser
-from bedside.papers.cancer_myth.generation import generate, generate_all, generated, tried
+from bedside.papers.cancer_myth.generation import generate, generate_all
 from bedside.papers.cancer_myth.study import Known
-from bedside.papers.cancer_myth.tables import generation as tables
-from bedside.read import sources
-from bedside.run import Run
-from conftest import SILENT, completion
+from conftest import completion
 
 MYTHS = pd.DataFrame(
     [(f"m{i}", "Cancer", f"belief {i}", f"fact {i}") for i in range(1, 6)],
@@ -35,44 +28,34 @@ def run(monkeypatch, run_of):
 
     async def grade(frame, judge, question, ask, **_):
         value = [int(q.rpartition("#")[2]) if "#" in q else 0 for q in frame["question"]]
-        return pd.DataFrame(
-            {
-                "item": frame["item"],
-                "status": ["graded" if v in question.values else "unparsed" for v in value],
-                "value": [v if v in question.values else None for v in value],
-                "raw": "raw",
-            }
-        )
+        known = [v in question.values for v in value]
+        status = ["graded" if k else "unparsed" for k in known]
+        value = [v if k else None for v, k in zip(value, known)]
+        return pd.DataFrame({"item": frame["item"], "status": status, "value": value, "raw": "raw"})
 
     monkeypatch.setattr(judges, "grade", grade)
     return run_of("cancer_myth", "02_adversarial_generation")
 
 
-def questions_of(*texts):
-    """A reply that lists questions."""
-    listed = [{"question": q, "correction": f"about {q}"} for q in texts]
-    return completion(json.dumps({"questions": listed}))
-
-
-def scripted(replies, answers=None):
-    """An endpoint that gives each myth its reply (texts, or a raw one) and answers 'fine'."""
+def scripted(replies):
+    """An endpoint that gives each myth its reply (questions, or a raw one) and answers 'fine'."""
 
     def script(n, body):
         text = body["messages"][-1]["content"]
         if "response_format" not in body:
-            return (answers or {}).get(text, completion("fine"))
+            return completion("fine")
         reply = next(v for k, v in replies.items() if f'"{k}"' in text)
-        return questions_of(*reply) if isinstance(reply, list) else reply
+        if not isinstance(reply, list):
+            return reply
+        listed = [{"question": q, "correction": f"about {q}"} for q in reply]
+        return completion(json.dumps({"questions": listed}))
 
     return script
 
 
-def loop(run, myths=MYTHS, **options):
-    return asyncio.run(
-        generate(
-            run, "served", myths, START, Known(), settings=SETTINGS, answer_tokens=9, **options
-        )
-    )
+def loop(run, myths=MYTHS):
+    how = {"settings": SETTINGS, "answer_tokens": 9}
+    return asyncio.run(generate(run, "served", myths, START, Known(), **how))
 
 
 def test_each_grade_goes_to_its_set(run, endpoint):
@@ -157,152 +140,8 @@ def test_a_failed_call_ends_the_loop_and_the_next_run_goes_on(run, endpoint):
     assert set(questions["myth"]) == {"m1", "m2"}
     endpoint.script, before = good, len(endpoint.bodies)
     questions, rounds = loop(run)
-    assert len(endpoint.bodies) - before == 3 * (
-        1 + 3
-    )  # three myths: a generation and three answers each
+    assert len(endpoint.bodies) - before == 3 * (1 + 3)  # a generation and three answers a myth
     run.recordings = store.Recordings(run.recordings.folder.parent / "fresh")
     undisturbed = loop(run)
     pd.testing.assert_frame_equal(questions, undisturbed[0])
     pd.testing.assert_frame_equal(rounds, undisturbed[1])
-
-
-ONE = '{"question": "q", "correction": "c"}'
-
-
-@pytest.mark.parametrize(
-    "listed, statuses",
-    [
-        (f"[{ONE}]", ["new", "missing"]),
-        ('[{"question": "q", "correction": " "}]', ["missing", "missing"]),
-        ('[{"question": "old", "correction": "c"}]', ["copied", "missing"]),
-        ('"none"', ["unparsed", "unparsed"]),
-        ('[{"question": 3, "correction": "c"}]', ["unparsed", "unparsed"]),
-        (f"[{ONE}, {ONE}, {ONE}]", ["new", "copied"]),  # more than asked for
-    ],
-)
-def test_what_a_reply_lists(listed, statuses):
-    reply = Reply("m", "x", "k", text=f'{{"questions": {listed}}}', finish="stop")
-    assert [s for s, *_ in generated(reply, 2, {"old"})] == statuses
-
-
-def test_silence_of_any_kind_is_counted_and_the_loop_goes_on(run, endpoint):
-    """A generator that says nothing to a myth; then no answer to its questions."""
-    endpoint.script = scripted({f"belief {k}": SILENT[w] for k, w in enumerate(SILENT, 1)})
-    questions, rounds = loop(run)
-    expected = [w if w == "refused" else f"missing: {w}" for w in SILENT]
-    assert questions["status"].tolist()[::3] == expected
-    assert rounds["stopped"].eq("").all() and rounds["valid"].eq(2).all()
-
-    run.recordings = store.Recordings(run.recordings.folder.parent / "answers")
-    six = [f"{k} #-1" for k in "abcdef"]
-    answers = dict(zip(six, SILENT.values()))
-    endpoint.script = scripted({"belief 1": six[:3], "belief 2": six[3:]}, answers)
-    questions, rounds = loop(run, MYTHS.head(2))
-    lost = questions.head(5)  # the sixth alone is answered
-    assert lost["status"].tolist() == [f"unanswered: {w}" for w in SILENT]
-    assert (lost[["answer", "verdict", "joined"]] == "").all(axis=None) and lost[
-        "value"
-    ].isna().all()
-    assert rounds["stopped"].eq("").all() and rounds["valid"].tolist() == [2, 3]
-    assert tried(questions)["reply_status"].tolist() == [*SILENT, ""]
-    shown = tables.yield_table(questions, rounds, run).set_index(["row", "column"])["value"]
-    for column in (*(f"question unanswered: {w}" for w in SILENT), tables.HARD):
-        assert shown["served", column] == pytest.approx(100 / 6), column
-    before = len(endpoint.bodies)
-    pd.testing.assert_frame_equal(loop(run, MYTHS.head(2))[0], questions)
-    assert len(endpoint.bodies) == before  # silence is recorded as well: nothing is asked again
-
-
-def test_a_loop_without_a_question_has_none_to_answer(run, endpoint):
-    endpoint.script = lambda n, body: (400, {}, b"{}")
-    questions, _ = loop(run)
-    assert questions.empty and tried(questions).empty
-
-
-def test_answers_cut_at_the_limit_are_told_of(run, endpoint):
-    """Four answers: two hard, of which one is cut, one easy, one partly corrected and cut."""
-    cut = dict.fromkeys(["b #-1", "d #0"], completion("It is", finish="length"))
-    plan = {"belief 1": ["a #-1", "b #-1", "c #1"], "belief 2": ["d #0", "a #-1", ""]}
-    endpoint.script = scripted(plan, cut)
-    questions, _ = loop(run, MYTHS.head(2))
-    assert questions.loc[questions["truncated"], "question"].tolist() == [*cut]
-    told = tables.cut(questions)
-    assert "2 of 4" in told and "50.0" in told
-
-
-def test_a_models_entry_limits_questions_and_answers(run, endpoint):
-    endpoint.script = scripted({"belief 1": ["a", "b", "c"]})
-    limits = {"questions": 30, "answer to its own question": 5}
-    registry.entries()["served"]["most_tokens_for"] = limits
-    loop(run, MYTHS.head(1))
-    assert [body["max_tokens"] for body in endpoint.bodies] == [30, 5, 5, 5]
-
-
-def test_judges_without_a_model_learn_from_other_texts():
-    kinds = ["inevitable side effect"] * 3 + ["no symptoms means no disease"] * 3
-    texts = ["hair grows back"] * 3 + ["tests find silent tumours"] * 3
-    learnt = pd.DataFrame({"item": [*"abcdef"], "correction": texts, "label": kinds})
-    made = Categoriser(learnt, [*data.CATEGORIES])
-    asked = pd.DataFrame({"correction": ["silent tumours", "hair"]})
-    assert made.grade(asked) == [kinds[5], kinds[0]] and made.out_of_fold() == kinds
-    assert made.grade(learnt.head(0)) == []
-    known = sources.load("cancer_myth_myth_pairs")
-    assert known["label"].mean() == 0.5
-    right = baselines.held_out(Alike, known, [0, 1]) == known["label"]
-    assert 0.5 < right.mean() < 1
-
-
-# ---- myths that models list (3.1)
-
-
-def listing(*replies):
-    """A run whose model gives these replies."""
-    run = Run("cancer_myth", "02_adversarial_generation", profile="sample")
-
-    async def ask(requests, label):
-        said = [
-            json.dumps({"myths": [{"myth": m, "fact": "No.", "source": ""} for m in r]})
-            if isinstance(r, list) else r
-            for r in replies
-        ]  # fmt: skip
-        return [
-            as_reply(r, {"key": r.key, "item": r.item, "text": t, "finish": "stop"}, True)
-            for r, t in zip(requests, said, strict=True)
-        ]
-
-    run.ask = ask
-    return run
-
-
-def test_what_is_listed():
-    """Of two myths on each of three cancers one is told twice, one is blank, one reply is prose."""
-    run = listing(["A knife spreads it.", "Air feeds it."], ["a knife spreads it", " "], "?")
-    settings = {"max_tokens": 500, "temperature": 0}
-    found = asyncio.run(collecting.listed(run, ["Bone", "Skin", "Lip"], 2, settings))
-    assert found["status"].tolist() == "new new copied missing unparsed unparsed".split()
-    assert found["cancer"].tolist() == ["Bone"] * 2 + ["Skin"] * 2 + ["Lip"] * 2
-    assert found["item"].is_unique
-
-
-def test_types_are_drawn_and_limited():
-    run = listing()
-    myths = data.myths(run)
-    some = collecting.types(run, myths, 4)
-    assert len(some) == 4 and {*some} <= {*myths["cancer"]}
-    assert len(collecting.types(run, myths, 0)) == myths["cancer"].nunique()
-
-
-def test_which_pairs_are_compared():
-    listed = pd.DataFrame({"cancer": ["Bone", "Bone", "Skin"]})
-    listed["myth"] = ["Legs come off.", "Sugar feeds tumours.", "Legs must come off."]
-    known = pd.DataFrame({"item": ["m1", "m2"], "cancer": ["Bone", "Lip"]})
-    known["myth"] = ["Tumours live on sugar.", "Pipes are safe."]
-    made = collecting.pairs(listed, known, np.random.default_rng(0))
-    by = {kind: part[["myth", "other"]].values.tolist() for kind, part in made.groupby("kind")}
-    # the third is nearest to the first; the known one on bones to the second
-    assert by[collecting.TWICE][1] == ["Legs must come off.", "Legs come off."]
-    assert by[collecting.AGAIN] == [["Tumours live on sugar.", "Sugar feeds tumours."]]
-    # for bones only the one on lips is of another cancer
-    assert by[collecting.APART][0] == ["Legs come off.", "Pipes are safe."]
-    assert made["item"].is_unique
-    assert collecting.pairs(listed.head(0), known, np.random.default_rng(0)).empty

@@ -33,23 +33,6 @@ def put(tmp_path, monkeypatch):
     sources.forget()
 
 
-def test_the_sample_is_what_it_says():
-    frame = sources.load("medhalu_answers_sample")
-    assert frame["type"].value_counts().to_dict() == {t: 8 for t in data.TYPES}
-    assert frame.groupby(["dataset", "type"]).size().groupby("dataset").nunique().eq(1).all()
-    for r in frame.itertuples():
-        assert all(s in r.answer for s in r.spans) and bool(r.spans) == (r.type != "none")
-        assert all(
-            source["organisation"] and source["title"] for source in (r.source, r.reason_source)
-        )
-        assert len(r.reason.split()) >= 10
-    length, reason = (data.words(frame[c]) for c in ("answer", "reason"))
-    right = frame["type"] == "none"
-    assert abs(length[right].mean() - length[~right].mean()) < 5
-    assert abs(reason[right].mean() - reason[~right].mean()) < 5
-    assert length[right].quantile(0.1) < length[~right].median() < length[right].quantile(0.9)
-
-
 def test_the_released_benchmark_is_read_from_a_copy(put, run):
     lines = [
         {"dataset": "LiveQA", "question": "q", "answer": "a wrong answer", "type": t, "spans": []}
@@ -68,16 +51,6 @@ def test_the_released_benchmark_is_read_from_a_copy(put, run):
         asyncio.run(study.benchmark(run, "medhallu", 0, "served", 9))
 
 
-def test_a_benchmark_that_is_not_there_says_where_to_put_it(run, monkeypatch, tmp_path):
-    run.profile, entry = "public", sources.registry()["medhalu_benchmark"]
-    monkeypatch.setitem(entry, "file", str(tmp_path / "medhalu.jsonl"))
-    with pytest.raises(sources.SourceError, match="medhalu.jsonl"):
-        data.released(run)
-    entry = sources.registry()["medhalu_annotations"]
-    monkeypatch.setitem(entry, "file", str(tmp_path / "none.csv"))
-    assert sources.fetch("medhalu_annotations") == "absent"  # is optional
-
-
 def test_healthqa_and_liveqa_are_read_as_published(put, tmp_path):
     text = '1\tWhat is gout ?\tGout is "urate" in joints .\n0\tWhat is gout ?\tAnother text .\n'
     put("healthqa", text)
@@ -86,9 +59,8 @@ def test_healthqa_and_liveqa_are_read_as_published(put, tmp_path):
         ["0", "What is gout ?", "Another text ."],
     ]
     xml = (
-        '<?xml version="1.0" encoding="UTF-8"?><X><NLM-QUESTION qid="TQ1"><Original-Question>'
-        "<SUBJECT>s</SUBJECT><MESSAGE>a &amp;\n        b</MESSAGE></Original-Question>"
-        "<NIST-PARAPHRASE/><NLM-Summary>c</NLM-Summary>"
+        '<X><NLM-QUESTION qid="TQ1"><Original-Question><SUBJECT>s</SUBJECT><MESSAGE>a &amp;\n  b'
+        "</MESSAGE></Original-Question><NIST-PARAPHRASE/><NLM-Summary>c</NLM-Summary>"
         "<ANNOTATIONS><FOCUS>f</FOCUS><FOCUS>g</FOCUS></ANNOTATIONS><ReferenceAnswers>\n"
         '<RefAnswer aid="1"><ANSWER>first <b>one</b></ANSWER></RefAnswer>'
         '<ReferenceAnswer aid="2"><ANSWER>second</ANSWER></ReferenceAnswer>'
@@ -96,67 +68,87 @@ def test_healthqa_and_liveqa_are_read_as_published(put, tmp_path):
     )
     path = tmp_path / "test.xml"
     path.write_text(xml)
-    row = formats.read(path, "xml", sources.entry("liveqa")).iloc[0].to_dict()
-    assert row == {
-        "qid": "TQ1",
-        "subject": "s",
-        "message": "a & b",
-        "paraphrase": "",
-        "summary": "c",
-        "answers": ["first one", "second"],
-        "focus": ["f", "g"],
-    }
+    row = formats.read(path, "xml", sources.entry("liveqa")).iloc[0]
+    told = row[["qid", "subject", "message", "paraphrase", "summary"]].tolist()
+    assert told == ["TQ1", "s", "a & b", "", "c"]
+    assert (row["answers"], row["focus"]) == (["first one", "second"], ["f", "g"])
     path.write_text(xml[:200])
     with pytest.raises(SyntaxError):
         formats.read(path, "xml", sources.entry("liveqa"))
 
 
-def test_the_base_sets_are_pairs_with_an_answer(run, monkeypatch):
-    live = pd.DataFrame(
-        {
-            "qid": ["TQ1", "TQ2"],
-            "message": ["a", "b"],
-            "answers": [["first", "second"], [" "]],
-            "focus": [["x", "y"], []],
-        }
-    )
-    drugs = pd.DataFrame(
-        {
-            "Question": ["c", "d", "e"],
-            "Answer": ["yes", float("nan"), ""],
-            "Focus (Drug)": ["z", float("nan"), "w"],
-        }
-    )
-    monkeypatch.setattr(run, "profile", "public")
-    monkeypatch.setattr(run, "load", {"liveqa": live, "medicationqa": drugs, "healthqa": None}.get)
-    monkeypatch.setattr(sources, "here", lambda name: False)
-    test, drug = ["liveqa-TQ1", "LiveQA", "a", "first", "x, y"], ["medicationqa-1", "MedicationQA"]
-    assert data.base(run).values.tolist() == [test, [*drug, "c", "yes", "z"]]
-    every = data.base(run, unanswered=True)
-    assert every["item"].tolist() == [test[0], "liveqa-TQ2", *(f"{drug[0][:-1]}{n}" for n in "123")]
-    assert every["expert_answer"].tolist() == ["first", "", "yes", "", ""]
-    training = pd.DataFrame({"qid": ["1.0"], "message": "f", "answers": [["g"]], "focus": [["h"]]})
-    there = {"liveqa_train": training, "medicationqa": drugs, "healthqa": None}
-    monkeypatch.setattr(run, "load", there.get)
-    found = data.base(run, "training")
-    assert found.values.tolist()[0] == ["liveqa_train-1", "LiveQA", "f", "g", "h"]
-    with pytest.raises(BedsideError, match="'train'.*'training'"):
-        data.base(run, "train")
-
-
 # ---- building
 
 
-def test_types_are_seeded_and_balanced_in_each_set():
-    frame = pd.DataFrame({"dataset": ["a"] * 41 + ["b"] * 8})
-    made = building.typed(frame, np.random.default_rng(1))
-    for name, n in (("a", {10, 11}), ("b", {2})):
-        assert set(made.loc[made["dataset"] == name, "type"].value_counts()) == n
-    assert made.equals(building.typed(frame, np.random.default_rng(1)))
-    assert not made.equals(building.typed(frame, np.random.default_rng(2)))
-    drawn = [building.typed(frame[:41], np.random.default_rng(s))["type"] for s in range(30)]
-    odd = {types.value_counts().idxmax() for types in drawn}
-    assert odd == set(data.TYPES)  # no type always gets the odd one
+def test_a_stratified_sample_in_ten_batches():
+    sets = np.repeat(data.DATASETS, [1141, 246, 690])
+    whole = pd.DataFrame({"dataset": sets, "pair": range(2077)})
+    drawn = building.batches(whole, 500, 50, 0)
+    assert drawn["dataset"].value_counts().to_dict() == {
+        "HealthQA": 275,
+        "MedicationQA": 166,
+        "LiveQA": 59,
+    }  # 274.7, 166.1, 59.2
+    assert drawn["pair"].is_unique and drawn.groupby("batch").size().tolist() == [50] * 10
+    each = drawn.groupby(["batch", "dataset"]).size().unstack()
+    assert (each.max() - each.min() <= 1).all() and each["LiveQA"].min() == 5
+    few = building.batches(whole[:7], 500, 50, 0)
+    assert len(few) == 7 and set(few["batch"]) == {1}
+
+
+# ---- people's labels
+
+
+HEAD = "item,rater,group,hallucinated,type,spans,reason\n"
+SPAN = "is taken every day at about the same time"
+
+
+def daily(run):
+    """The sample item about methotrexate every day."""
+    items = data.bundled(run)
+    return items, items.loc[items["answer"].str.contains(SPAN), "item"].iloc[0]
+
+
+def test_labels_of_people_are_read_with_their_spans(run, put):
+    items, item = daily(run)
+    put(
+        "medhalu_annotations",
+        HEAD + f'{item},r9,expert,Yes,fact,"{SPAN}\nmuch like a  blood pressure tablet",daily is'
+        " wrong\nliveqa-TQ9,r9,expert,no,,,\n",
+    )
+    mine = labels.annotations(run, items).query("repeat == 'r9'")
+    assert mine[["evaluator", "source", "yes", "type"]].values.tolist() == [
+        ["people: expert", "run", 1.0, "fact"]
+    ]
+    assert mine["spans"].iloc[0] == [SPAN, "much like a  blood pressure tablet"]
+    assert detection.right_spans(items.assign(spans=None), labels.annotations(run, items)) == {
+        item: [SPAN, "much like a  blood pressure tablet"]
+    }
+
+
+@pytest.mark.parametrize(
+    "row, match",
+    [
+        ("{item},r9,expert,perhaps,,,", "perhaps"),
+        ("{item},r9,expert,no,fact,,", "type"),
+        (
+            "{item},r9,expert,yes,,{span},",
+            "type.*span",
+        ),
+        ("{item},r9,expert,yes,fact,,", "span"),
+        ("{item},r9,expert,yes,fact,not in it,", "not in it"),
+        ("mh-99,r9,expert,no,,,", "mh-99"),
+        ("{item},,expert,no,,,", "given"),
+        ("{item},r9,expert,no,,,\n{item},r9,expert,no,,,", "twice"),
+    ],
+)
+def test_a_bad_label_is_an_error_that_names_file_item_and_way_out(run, put, row, match):
+    items, item = daily(run)
+    put("medhalu_annotations", HEAD + row.format(item=item, span=SPAN) + "\n")
+    with pytest.raises(BedsideError, match=match) as caught:
+        labels.annotations(run, items)
+    assert "annotations.csv" in str(caught.value)
+    assert item in str(caught.value) or "mh-99" in str(caught.value)
 
 
 def test_which_pairs_are_built_is_a_choice_up_to_the_papers_2077(run, monkeypatch):
@@ -189,87 +181,6 @@ def test_which_pairs_are_built_is_a_choice_up_to_the_papers_2077(run, monkeypatc
         assert built["type"].iloc[-1] != "none"
         counts = built.groupby(["dataset", "type"]).size().unstack()
         assert (counts.max(axis=1) - counts.min(axis=1) <= 1).all()
-
-
-def test_a_stratified_sample_in_ten_batches():
-    sets = np.repeat(data.DATASETS, [1141, 246, 690])
-    whole = pd.DataFrame({"dataset": sets, "pair": range(2077)})
-    drawn = building.batches(whole, 500, 50, 0)
-    assert drawn["dataset"].value_counts().to_dict() == {
-        "HealthQA": 275,
-        "MedicationQA": 166,
-        "LiveQA": 59,
-    }  # 274.7, 166.1, 59.2
-    assert drawn["pair"].is_unique and drawn.groupby("batch").size().tolist() == [50] * 10
-    each = drawn.groupby(["batch", "dataset"]).size().unstack()
-    assert (each.max() - each.min() <= 1).all() and each["LiveQA"].min() == 5
-    few = building.batches(whole[:7], 500, 50, 0)
-    assert len(few) == 7 and set(few["batch"]) == {1}
-
-
-# ---- people's labels
-
-
-HEAD = "item,rater,group,hallucinated,type,spans,reason\n"
-SPAN = "is taken every day at about the same time"
-
-
-@pytest.fixture
-def put_labels(put):
-    return lambda text: put("medhalu_annotations", text)
-
-
-def daily(run):
-    """The sample item about methotrexate every day."""
-    items = data.bundled(run)
-    return items, items.loc[items["answer"].str.contains(SPAN), "item"].iloc[0]
-
-
-def test_labels_of_people_are_read_with_their_spans(run, put_labels):
-    items, item = daily(run)
-    put_labels(
-        HEAD + f'{item},r9,expert,Yes,fact,"{SPAN}\nmuch like a  blood pressure tablet",daily is'
-        " wrong\nliveqa-TQ9,r9,expert,no,,,\n"
-    )
-    mine = labels.annotations(run, items).query("repeat == 'r9'")
-    assert mine[["evaluator", "source", "yes", "type"]].values.tolist() == [
-        ["people: expert", "run", 1.0, "fact"]
-    ]
-    assert mine["spans"].iloc[0] == [SPAN, "much like a  blood pressure tablet"]
-    assert detection.right_spans(items.assign(spans=None), labels.annotations(run, items)) == {
-        item: [SPAN, "much like a  blood pressure tablet"]
-    }
-
-
-@pytest.mark.parametrize(
-    "row, match",
-    [
-        ("{item},r9,expert,perhaps,,,", "perhaps"),
-        ("{item},r9,expert,no,fact,,", "type"),
-        (
-            "{item},r9,expert,yes,,{span},",
-            "type.*span",
-        ),
-        ("{item},r9,expert,yes,fact,,", "span"),
-        ("{item},r9,expert,yes,fact,not in it,", "not in it"),
-        ("mh-99,r9,expert,no,,,", "mh-99"),
-        ("{item},,expert,no,,,", "given"),
-        ("{item},r9,expert,no,,,\n{item},r9,expert,no,,,", "twice"),
-    ],
-)
-def test_a_bad_label_is_an_error_that_names_file_item_and_way_out(run, put_labels, row, match):
-    items, item = daily(run)
-    put_labels(HEAD + row.format(item=item, span=SPAN) + "\n")
-    with pytest.raises(BedsideError, match=match) as caught:
-        labels.annotations(run, items)
-    assert "annotations.csv" in str(caught.value)
-    assert item in str(caught.value) or "mh-99" in str(caught.value)
-
-
-def test_a_label_file_without_its_columns_is_an_error(run, put_labels):
-    put_labels("item,rater\nmh-01,x\n")
-    with pytest.raises(sources.SourceError, match="no column 'group'"):
-        labels.annotations(run, data.bundled(run))
 
 
 def test_table_3_counts_the_runs_own_experts(put, run):

@@ -1,29 +1,27 @@
-"""MedHalu's printed numbers: what lies behind them, and that other numbers turn the readings."""
+"""MedHalu's printed numbers: what lies behind them, regions of rates, wrong labels, costs."""
+
+import itertools
 
 import numpy as np
-import pandas as pd
 import pytest
+from sklearn.metrics import f1_score
 
 from bedside import stats
-from bedside.papers.medhalu import data, scores, tables
+from bedside.papers.medhalu import scores
 from bedside.papers.medhalu.implied import (
-    benchmark,
-    detection,
+    label_errors,
     matrices,
-    notes,
     numbers,
     rates,
-    types,
+    regions,
 )
-from bedside.read import claims, sources
+from bedside.papers.medhalu.scores import METRICS
+from cells import wanted
 
 
 @pytest.fixture
 def run(run_of):
     return run_of("medhalu", "02_detection")
-
-
-# ---- what lies behind them
 
 
 def test_counts_behind_printed_scores_are_recovered():
@@ -51,37 +49,6 @@ def test_replies_left_out_are_counted():
     assert matrices.with_some_left_out(170, 70, told) == 0
     assert matrices.with_some_left_out(171, 71, told) in (0, 1, 2)
     assert matrices.with_some_left_out(171, 71, told | {"Acc": 0.99}) is None
-
-
-def test_each_printed_row_has_rates_with_their_rounding(run):
-    """By hand: accuracy 0.57 = 0.7476 s + 0.2524 t and s + t = 1.34 give s = 0.468, t = 0.872."""
-    behind = pd.concat([rates.behind(run, t).assign(table=t) for t in ("Table 6", "Table 10")])
-    assert len(behind) == 24 and not behind.isna().any(axis=None)
-    for rate in ("sensitivity", "specificity"):
-        assert behind[rate].between(behind[f"{rate} least"], behind[f"{rate} most"]).all()
-    gpt4 = behind.set_index(["table", "row", "dataset"]).loc["Table 6", "GPT-4", "HealthQA"]
-    assert gpt4["sensitivity"] == pytest.approx(0.468, abs=0.001)
-    assert gpt4["specificity"] == pytest.approx(0.872, abs=0.001)
-    # at the ends: accuracy -+0.005 and macro recall +-0.005 move t by 0.0252 at most
-    assert gpt4["specificity most"] - gpt4["specificity"] == pytest.approx(0.0252, abs=0.0002)
-    # where one matrix explains a row, its rates are among those
-    both = matrices.implied(run, "Table 6").merge(
-        rates.behind(run, "Table 6"), on=["row", "dataset"], suffixes=("", " too")
-    )
-    both = both[both["fits"] > 0]
-    for rate in ("sensitivity", "specificity"):
-        assert both[rate].between(both[f"{rate} least too"], both[f"{rate} most too"]).all()
-
-
-def test_no_mean_of_kappas_is_above_the_mean_accuracy():
-    """Table 6 has 0.76 for experts; the largest kappa of a mean accuracy is no bound of means."""
-    tp, fp, fn, tn = np.random.default_rng(0).dirichlet(np.ones(4), 2000).T
-    assert (stats.score("kappa", 1, tp + fn, tp, fp) <= tp + tn + 1e-12).all()
-    # 81% perfect raters and 19% that are always wrong: 0.81 on average, above that bound
-    perfect, wrong = stats.score("kappa", 1, np.array([0.5, 0.01]), [0.5, 0], [0, 0.99])
-    assert 0.81 * perfect + 0.19 * wrong > stats.most_kappa(0.81)
-    # 37 of 500 missed at 74.1%: chance 0.667 * 0.741 + 0.333 * 0.259 = 0.580, kappa 0.824
-    assert benchmark.least_right(0.825, 0.741, 500) == 1 - 36 / 500
 
 
 def test_averages_over_base_sets_are_equal_or_by_size(run):
@@ -115,12 +82,6 @@ def test_p_values_by_the_delta_method_are_those_of_draws(run):
     assert best < error < worst
 
 
-def test_an_overlap_without_discordant_pairs_leaves_no_error(run):
-    known = rates.printed_rates(run)
-    same = ("Table 6", "GPT-4"), ("Table 6", "GPT-4")
-    assert rates.error(known, *same, "Acc", {"LiveQA": 1}, overlap="best") == pytest.approx(0)
-
-
 def test_a_tie_is_no_order_and_scores_that_print_apart_are_apart():
     assert numbers.apart(0.61 - 0.61, least=0) is None
     assert numbers.apart(0.63 - 0.62, least=0) is True
@@ -130,58 +91,110 @@ def test_a_tie_is_no_order_and_scores_that_print_apart_are_apart():
 # ---- readings
 
 
-@pytest.mark.parametrize(
-    "id, table, row, column, value, holds",
-    [
-        ("mh-patients", "askers of 2.2", "HealthQA", "asked by consumers", 1, True),
-        ("mh-each-query", "Table 4", "None-conflict", "Total", 0, True),
-        ("mh-labelled", "text 4.1", "pairs with experts' spans", "count", 2077, True),
-        ("mh-text-spans", "Table 7", "GPT-4", "LiveQA Mean", 84.34, False),
-    ],
-)
-def test_another_printed_number_turns_the_reading(
-    run, monkeypatch, id, table, row, column, value, holds
-):
-    changed = run.published(table)
-    changed.loc[(changed["row"] == row) & (changed["column"] == column), "value"] = value
-    printed = run.published
-    monkeypatch.setattr(run, "published", lambda t: changed if t == table else printed(t))
-    before = (benchmark.answers(run) | types.spans(run))[id]
-    assert next(iter(before.values()))[3] is holds
-    monkeypatch.undo()
-    assert next(iter((benchmark.answers(run) | types.spans(run))[id].values()))[3] is not holds
-
-
-def test_a_wider_gap_is_very_large_and_a_larger_gain_much(run, monkeypatch):
-    printed = run.published
-
-    def other(table):
-        rows = printed(table)
-        if table == "Table 6":  # experts right throughout, models at 0.4, laypeople at 0.9
-            experts, laypeople = rows["row"] == "Experts", rows["row"] == "Laypeople"
-            rows["value"] = 0.4 + 0.6 * experts + 0.5 * laypeople
-        return rows
-
-    monkeypatch.setattr(run, "published", other)
-    for made in (detection.margin(run)["mh-very-large"], notes.much_better(run)):
-        assert {way[3] for way in made.values()} == {True}
-
-
 # ---- base sets
 
-
-def test_mails_and_telephone_numbers_are_personal():
-    said = pd.Series(["write to a.b@c.org", "call 555-123-4567", "(555) 123 4567", "500-1000 mg"])
-    assert said.str.contains(benchmark.PERSONAL).tolist() == [True, True, True, False]
+NOTEBOOK = "medhalu/04_robustness"
 
 
-def test_the_released_questions_hold_nothing_personal(run, monkeypatch):
-    if not sources.here("medicationqa"):
-        pytest.skip("MedicationQA isn't there: make data")
-    monkeypatch.setattr(run, "profile", "public")
-    lengths = tables.benchmark.length_table(run, data.printed_sets(run))
-    made = benchmark.questions(run, lengths)
-    assert made["mh-personal"]["MedicationQA"][0].startswith("0 of 690")
-    for what in ("pairs", "mean", "deviation"):
-        id = f"mh-medicationqa-{what}"
-        assert claims.judged("medhalu", id, made[id])[0] == "holds"
+def printed(rates, share):
+    """Mean scores of raters (k, 2) as printed, with two decimals."""
+    s, c = np.asarray(rates, float).T
+    four = np.stack([share * s, (1 - share) * (1 - c), share * (1 - s), (1 - share) * c], axis=-1)
+    return dict(zip(METRICS, stats.macro(four).mean(axis=0).round(2)))
+
+
+def inside(corners, points):
+    """Whether points (k, 2) are in a convex polygon, whose corners go counterclockwise."""
+    along = np.roll(corners, -1, axis=0) - corners
+    away = np.asarray(points)[:, None] - corners
+    return (along[:, 0] * away[..., 1] - along[:, 1] * away[..., 0] > -1e-7).all(axis=1)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_mean_rates_of_any_raters_are_in_their_region(seed):
+    rng = np.random.default_rng(seed)
+    share, raters = rng.choice([0.25, 0.7, 0.75]), rng.uniform(size=(3, 2))
+    raters[0] = rng.choice([0, 1], size=2)  # one always says the same, or is always right or wrong
+    found = regions.corners(printed(raters, share), np.array([share]), steps=12)
+    assert inside(found, [raters.mean(axis=0)]).all()
+    assert np.ptp(found, axis=0).max() < 0.1  # and that isn't the whole plane
+
+
+def test_all_matrices_that_fit_are_in_their_region():
+    scores = printed([[0.7, 0.4]], 0.75)
+    whole, _ = matrices.confusions(60, 20, scores)
+    found = regions.corners(scores, np.array([0.75]), steps=20)
+    assert len(whole) and inside(found, whole / [60, 20]).all()
+
+
+# ---- wrong labels
+
+
+def test_the_truth_behind_wrong_labels_is_found_again():
+    """True rates, seen through labels with a sensitivity of 0.9 and a specificity of 0.8."""
+    true, (s, c), (sens, spec) = 0.6, (0.7, 0.8), (0.9, 0.8)
+    share = true * sens + (1 - true) * (1 - spec)
+    found = (true * sens * s + (1 - true) * (1 - spec) * (1 - c)) / share
+    accepted = ((1 - true) * spec * c + true * (1 - sens) * (1 - s)) / (1 - share)
+    made = label_errors.behind_labels((found, accepted), share, np.array(sens), np.array(spec))
+    assert made == pytest.approx([true * s, (1 - true) * (1 - c), true * (1 - s), (1 - true) * c])
+    as_is = label_errors.behind_labels((0.7, 0.8), 0.6, np.ones(1), np.ones(1))
+    assert as_is[0] == pytest.approx([0.42, 0.08, 0.18, 0.32])
+    # an evaluator that agrees with 99% of the labels could not, if a third of them were wrong
+    assert np.isnan(
+        label_errors.behind_labels((0.99, 0.99), 0.6, np.array(0.9), np.array(0.5))
+    ).all()
+
+
+@pytest.mark.parametrize(
+    "ours, theirs, score",
+    [
+        ((5, 1, 1, 1), (2, 1, 4, 1), label_errors.ACCURACY),
+        ((4, 0, 1, 3), (5, 3, 0, 0), label_errors.MACRO_F1),
+    ],
+)
+def test_the_fewest_wrong_labels_by_trying_all(ours, theirs, score):
+    """Eight answers whose verdicts overlap as little as both counts allow; all sets of labels."""
+    tp, fp, fn, tn = ours
+    label = np.array([1] * (tp + fn) + [0] * (fp + tn))
+    mine = np.array([1] * tp + [0] * fn + [1] * fp + [0] * tn)
+    other = np.array([0] * theirs[2] + [1] * theirs[0] + [0] * theirs[3] + [1] * theirs[1])
+
+    def lead(labels):
+        if score == label_errors.ACCURACY:
+            return (labels == mine).mean() - (labels == other).mean()
+        a, b = (f1_score(labels, said, average="macro", zero_division=0) for said in (mine, other))
+        return a - b
+
+    assert lead(label) > 0
+    flips = np.array(list(itertools.product((0, 1), repeat=8)))
+    least = min(f.sum() for f in flips if 0 < (label ^ f).sum() < 8 and lead(label ^ f) <= 1e-12)
+    found = 8 * label_errors.fewest_wrong(np.array(ours) / 8, np.array(theirs) / 8, score)
+    assert found <= least + 0.02 and least - found < 2  # whole labels, of either kind
+    if score == label_errors.ACCURACY:
+        assert found == pytest.approx(8 * lead(label) / 2, abs=0.05)
+
+
+# ---- what notebook 04 computes
+
+
+def cost(rates, share, miss):
+    """Expected cost of 1,000,000 answers, counted out, in false alarms an answer."""
+    bad, good = 1e6 * share, 1e6 * (1 - share)
+    return (miss * bad * (1 - rates[0]) + good * (1 - rates[1])) / 1e6
+
+
+def test_at_the_turning_weight_both_cost_the_same(run):
+    there, turning = wanted(NOTEBOOK, "there", "turning", run=run)
+    turning = turning.set_index(["row", "column"])
+    for a, b in (("GPT-4 told", "GPT-4"), ("GPT-4", "LLaMA-2"), ("Experts", "flagging all")):
+        row = turning.loc[(f"HealthQA: {a}, {b}", "same cost at weight")]
+        for share in (0.2, 0.6):  # the weight is the cost of a miss times the odds
+            miss = row["value"] * (1 - share) / share
+            two = [cost(there.middle[who, "HealthQA"], share, miss) for who in (a, b)]
+            assert two[0] == pytest.approx(two[1])
+        at = turning.loc[
+            (f"HealthQA: {a}, {b}", "same cost at share, %, if a miss costs 1"), "value"
+        ]
+        two = [cost(there.middle[who, "HealthQA"], at / 100, 1) for who in (a, b)]
+        assert two[0] == pytest.approx(two[1]) and row["low"] < row["value"] < row["high"]

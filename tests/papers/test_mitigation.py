@@ -1,19 +1,19 @@
-"""The second version's mitigations over scripted models: items, methods, agents, exams."""
+"""The second version's mitigations over scripted models: items, agents, optimiser, exams."""
 
 import asyncio
-import hashlib
 import json
 
 import pandas as pd
 import pytest
 
-from bedside import BedsideError
+from bedside.asking import models
+from bedside.judging import judges
+from bedside.keep import registry
+from bedside.keep.registry import StopRun
 from bedside.papers.cancer_myth import data, study
-from bedside.papers.cancer_myth.baselines import Echo
-from bedside.papers.cancer_myth.v2 import methods, scores, tables
+from bedside.papers.cancer_myth.v2 import optimiser, scores
 from bedside.papers.cancer_myth.v2.agents import multi_agent
-from bedside.papers.cancer_myth.v2.items import exam_items, split
-from bedside.read import paths, sources
+from bedside.papers.cancer_myth.v2.items import split
 from conftest import SILENT, completion
 
 ITEMS = pd.DataFrame({"item": ["q1", "q2", "q3"], "question": ["one?", "two?", "three?"]})
@@ -24,7 +24,8 @@ def run(run_of):
     return run_of("cancer_myth", "04_mitigation")
 
 
-# ---- items
+def told(**said):
+    return completion(json.dumps(said))
 
 
 def test_no_reported_item_is_trained_on(run):
@@ -36,71 +37,10 @@ def test_no_reported_item_is_trained_on(run):
     assert [len(part) for part in split(items.head(5), 8, 0, run)] == [2, 3]  # half at most
 
 
-def test_exam_items_of_the_sample(run):
-    med, pub = (exam_items(run, name) for name in ("MedQA", "PubMedQA"))
-    assert len(med) == len(pub) == 20 and len(exam_items(run, "MedQA", 5)) == 5
-    assert med["gold"].value_counts().to_dict() == dict.fromkeys("ABCD", 5)
-    assert set(pub["gold"]) == {"yes", "no", "maybe"}
-    for items in (med, pub):
-        assert all(g in o for g, o in zip(items["gold"], items["options"]))
-    for question, options in zip(med["question"], med["options"]):
-        assert all(f"{k}) {text}" in question for k, text in options.items())
-
-
-@pytest.fixture
-def medqa(run, tmp_path, monkeypatch):
-    """A function that writes a MedQA file, with these right options, where a user would put it."""
-    monkeypatch.setattr(paths, "EXTERNAL", tmp_path / "external")
-    monkeypatch.setitem(sources.registry(), "medqa", {**sources.entry("medqa"), "rows": 2})
-    row = {"question": "Which?", "options": {"A": "this", "B": "that"}, "answer": "that"}
-    row |= {"meta_info": "step1", "metamap_phrases": ["x"]}
-    run.profile = "public"
-
-    def write(*right):
-        path = sources.where("medqa")[1]
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("".join(json.dumps({**row, "answer_idx": g}) + "\n" for g in right))
-
-    yield write
-    sources.forget()
-
-
-def test_medqa_is_read_where_the_user_has_it(run, medqa):
-    assert exam_items(run, "MedQA") is None
-    medqa("B", "A")
-    items = exam_items(run, "MedQA")
-    assert items["item"].tolist() == ["medqa-0", "medqa-1"] and items["gold"].tolist() == ["B", "A"]
-    assert "B) that" in items["question"][0]
-
-
-def test_an_exam_answer_outside_its_options_is_an_error(run, medqa):
-    medqa("B", "E")
-    with pytest.raises(BedsideError, match="medqa-1"):
-        exam_items(run, "MedQA")
-
-
-# ---- methods
-
-
-def test_simple_methods_differ_in_their_system_message_only(run, endpoint):
-    def instructed(*given):
-        return methods.instructed(*given, "be short")
-
-    systems = []
-    for method in (methods.plain, methods.precautionary, instructed):
-        answers = asyncio.run(method(run, "served", ITEMS, 9))
-        assert answers["item"].tolist() == ["q1", "q2", "q3"]
-        assert (answers["answer"] == "fine").all() and (answers["reply_status"] == "").all()
-        *system, user = endpoint.bodies[-1]["messages"]
-        assert user["role"] == "user" and user["content"].endswith("?")
-        systems.append([m["content"] for m in system])
-    assert systems[0] == [] and len(systems[1]) == 1 and "be short" in systems[2][0]
-
-
 # ---- agents
 
 
-def agents(levels, monitor_text="nothing wrong", silent=()):
+def agents(levels, silent=()):
     """An endpoint for the agents: complexity by question, notes that name who wrote them.
 
     silent: (opening of a system message, word of a prompt, reply): who says something else.
@@ -112,10 +52,7 @@ def agents(levels, monitor_text="nothing wrong", silent=()):
             if system.startswith(opening) and word in user:
                 return reply
         if "response_format" in body:
-            level = next(v for k, v in levels.items() if k in user)
-            return completion(level if level.startswith("{") else json.dumps({"complexity": level}))
-        if system.startswith("You watch"):
-            return completion(monitor_text)
+            return told(complexity=next(v for k, v in levels.items() if k in user))
         if system.startswith("You are a clinician"):
             return completion("the answer")
         return completion("note by " + system.split(".")[0].removeprefix("You are "))
@@ -137,10 +74,10 @@ def test_agents_by_complexity(run, endpoint):
     """Calls by level; an item whose check names none goes no further.
 
     One clinician: check and answer, 2 calls. Panel: check, 3 views, 3 replies, answer: 8. Teams:
-    check, 2 x (2 notes and a report), answer: 8.
+    check, 2 x (2 notes and a report), answer: 8. A monitor is one more.
     """
-    levels = {"one?": "basic", "two?": "intermediate", "three?": "advanced"}
-    endpoint.script = agents(levels | {"four?": '{"complexity": "huge"}'})
+    levels = {"one?": "basic", "two?": "intermediate", "three?": "advanced", "four?": "huge"}
+    endpoint.script = agents(levels)
     four = pd.DataFrame({"item": ["q4"], "question": ["four?"]})
     answers = asked_of(run, pd.concat([ITEMS, four], ignore_index=True))
     assert answers["calls"].tolist() == [2, 8, 8, 1]
@@ -153,17 +90,7 @@ def test_agents_by_complexity(run, endpoint):
     assert three.count("note by") == 2  # reports, not notes
     views = [p for p in prompts(endpoint, "You are") if "note by" not in p and "your view" in p]
     assert len(views) == 3  # nobody sees another's first view
-
-
-def test_the_monitor_sees_the_discussion_and_is_heard(run, endpoint):
-    endpoint.script = agents({"?": "intermediate"}, "It takes for granted that all lose hair.")
-    plain = asked_of(run)
-    before = len(endpoint.bodies)
-    watched = asked_of(run, monitor=True)
-    assert len(endpoint.bodies) - before == 2 * 3  # what both have in common is recorded
-    assert watched["calls"].tolist() == [9, 9, 9] and plain["calls"].tolist() == [8, 8, 8]
-    assert prompts(endpoint, "You watch")[0].count("note by") == 6
-    assert "all lose hair" in endpoint.bodies[-1]["messages"][-1]["content"]
+    assert asked_of(run, monitor=True)["calls"].tolist() == [3, 9, 9]
 
 
 STEPS = {"complexity": "You decide", "monitor": "You watch", "answers": "You are a clinician"}
@@ -171,32 +98,22 @@ STEPS = {"complexity": "You decide", "monitor": "You watch", "answers": "You are
 
 @pytest.mark.parametrize("step", STEPS)
 def test_an_agent_without_an_answer_loses_its_item_and_is_named(run, endpoint, step):
-    """Silence of any kind, a question each, and a failed call; another question isn't touched."""
-    why = [*SILENT, "400"]
-    items = pd.DataFrame({"item": [*why, "whole"]})
+    """Silence of any kind, a question each; another question isn't touched."""
+    items = pd.DataFrame({"item": [*SILENT, "whole"]})
     items["question"] = [f"Number{k} ?" for k in range(len(items))]
-    replies = [*SILENT.values(), (400, {}, b"{}")]
-    silent = [(STEPS[step], f"Number{k} ", reply) for k, reply in enumerate(replies)]
-    endpoint.script = agents({"?": "basic"}, silent=silent)
+    silent = [(STEPS[step], f"Number{k} ", reply) for k, reply in enumerate(SILENT.values())]
+    endpoint.script = agents({"?": "basic"}, silent)
     made = asked_of(run, items, monitor=True).set_index("item")
     assert made.loc["whole", ["answer", "reply_status"]].tolist() == ["the answer", ""]
     assert (made["answer"].drop("whole") == "").all()
-    for w in SILENT:
-        assert made.loc[w, "reply_status"] == f"{step}, {w}"
-    failed = made.loc["400", "reply_status"]
-    assert failed.startswith(f"{step}, ") and "400" in failed
-
-
-def test_a_silent_member_of_the_panel_leaves_no_empty_note(run, endpoint):
-    silent = [("You are a nurse", "", SILENT["blank"])]
-    endpoint.script = agents({"?": "intermediate"}, silent=silent)
-    answers = asked_of(run)
-    assert (answers["answer"] == "").all() and answers["reply_status"].str.contains("nurse").all()
+    assert made["reply_status"].drop("whole").to_dict() == {w: f"{step}, {w}" for w in SILENT}
 
 
 def recruiting(agree_after):
     """An endpoint for MDAgents as published; the moderator agrees from the n-th time on."""
     asked = []
+    teams = [{"name": "first", "members": ["a GP", "a nurse"]}]
+    teams += [{"name": "last", "members": ["an oncologist"]}]
 
     def script(n, body):
         system, user = (m["content"] for m in body["messages"])
@@ -205,17 +122,13 @@ def recruiting(agree_after):
             return completion("the answer" if who.startswith("a clinician") else f"note by {who}")
         form = body["response_format"]["json_schema"]["name"]
         if form == "panel":
-            blank = "nobody" in user
-            return completion(json.dumps({"experts": [" "] if blank else ["a nurse", "a surgeon"]}))
+            return told(experts=["a nurse", "a surgeon"])
         if form == "teams":
-            teams = [("first", ["a GP", "a nurse"]), ("last", ["an oncologist"])]
-            named = [{"name": name, "members": mine} for name, mine in teams]
-            return completion(json.dumps({"teams": named}))
+            return told(teams=teams)
         if system.startswith("You moderate"):
             asked.append(user)
-            return completion(json.dumps({"agreed": "yes" if len(asked) >= agree_after else "no"}))
-        level = "advanced" if "three" in user else "basic" if "one" in user else "intermediate"
-        return completion(json.dumps({"complexity": level}))
+            return told(agreed="yes" if len(asked) >= agree_after else "no")
+        return told(complexity="advanced" if "three" in user else "intermediate")
 
     return script
 
@@ -224,8 +137,7 @@ def recruiting(agree_after):
 def test_a_recruited_panel_discusses_until_it_agrees(run, endpoint, agree_after, rounds, calls):
     """Check, recruiting, 2 views, then 2 replies and the moderator a round, report and answer."""
     endpoint.script = recruiting(agree_after)
-    two = ITEMS[ITEMS["item"] == "q2"]
-    (made,) = asyncio.run(multi_agent(run, "served", two, 9, 5, rounds=rounds)).itertuples()
+    (made,) = asked_of(run, ITEMS[1:2].reset_index(drop=True), rounds=rounds).itertuples()
     assert (made.calls, made.complexity, made.answer) == (calls, "intermediate", "the answer")
     last = endpoint.bodies[-1]["messages"][-1]["content"]
     assert "the moderator of the discussion:" in last and "a nurse:" not in last
@@ -234,94 +146,84 @@ def test_a_recruited_panel_discusses_until_it_agrees(run, endpoint, agree_after,
 def test_recruited_teams_work_one_after_the_other(run, endpoint):
     """Check, recruiting, a note and a report, the last team's report, answer: 6 calls."""
     endpoint.script = recruiting(1)
-    three = ITEMS[ITEMS["item"] == "q3"]
-    (made,) = asyncio.run(multi_agent(run, "served", three, 9, 5, rounds=5)).itertuples()
+    (made,) = asked_of(run, ITEMS[2:].reset_index(drop=True), rounds=5).itertuples()
     assert (made.calls, made.complexity) == (6, "advanced")
     second, answer = (b["messages"][-1]["content"] for b in endpoint.bodies[-2:])
     assert "the lead of first, a GP:" in second and "a nurse (first):" not in second
     assert answer.index("the lead of first") < answer.index("the lead of last")
 
 
-def test_a_recruiter_without_words_loses_the_item(run, endpoint):
-    endpoint.script = recruiting(1)
-    asked = pd.DataFrame({"item": ["q"], "question": ["nobody?"]})
-    (made,) = asyncio.run(multi_agent(run, "served", asked, 9, 5, rounds=5)).itertuples()
-    assert (made.reply_status, made.answer, made.calls) == ("recruits unparsed", "", 2)
+# ---- the optimiser of instructions
+
+TRAIN = pd.DataFrame({"item": [f"t{i}" for i in range(6)], "kind": ["myth"] * 4 + ["plain"] * 2})
+TRAIN["question"], TRAIN["correction"] = "train " + TRAIN["item"] + "?", "what is true"
 
 
-def test_mdagents_as_a_system_of_its_own(run, endpoint):
-    endpoint.script = recruiting(1)
-    run.models = ["served"]
-    made = asyncio.run(methods.as_systems(run, ITEMS, 2, 1, 5, 9))
-    assert {b["max_tokens"] for b in endpoint.bodies if "response_format" not in b} <= {5, 9}
-    assert made["model"].tolist() == ["served (MDAgents)"] * 2 and made["item"].is_unique
-    assert asyncio.run(methods.as_systems(run, ITEMS, 0, 1, 5, 9)).empty
+@pytest.fixture
+def optimise(run, endpoint, monkeypatch):
+    """A function that optimises; answers to one instruction, which reflections propose, are good.
+
+    A judge calls 'good' right, and everything else wrong.
+    """
+
+    async def grade(frame, judge, question, ask, **_):
+        value = [question.values[-1 if a == "good" else 0] for a in frame["answer"]]
+        given = {"status": "graded", "value": pd.Series(value, dtype=object), "raw": ""}
+        return pd.DataFrame({"item": frame["item"].to_numpy(), **given})
+
+    def made(proposal, budget=40, **more):
+        def script(n, body):
+            if "response_format" in body:
+                return told(instruction=proposal) if proposal else completion("not JSON")
+            return completion("good" if "careful" in body["messages"][0]["content"] else "bad")
+
+        endpoint.script = script
+        known = dict.fromkeys(("myth", "plain"), study.Known())
+        how = {"budget": budget, "max_tokens": 9, **more}
+        return asyncio.run(optimiser.optimise(run, "served", TRAIN, known, **how))
+
+    monkeypatch.setattr(judges, "grade", grade)
+    return made
 
 
-# ---- judges and exams
-
-
-def test_the_two_grade_judge_without_a_model():
-    """Sentences that take up the question's words are the mark; one that shares none never is."""
-    labelled = pd.DataFrame(
-        {
-            "item": ["a", "a", "b", "b"],
-            "question": (
-                ["Is BCG put into the bladder on Monday?"] * 2 + ["May I swim after the scan?"] * 2
-            ),
-            "answer": [
-                "BCG is not put into the bladder. Drink water.",
-                "Drink water. Rest well.",
-                "You may never swim after a scan.",
-                "Take a towel.",
-            ],
-            "label": [-1, 1, -1, 1],
-        }
-    )
-    judge = Echo(labelled, study.PLAIN_GRADES)
-    assert judge.out_of_fold() == [-1, 1, -1, 1]
-    assert judge.grade(
-        pd.DataFrame(
-            {
-                "question": ["Does radiotherapy hurt?"] * 2,
-                "answer": ["Rest well.", "Radiotherapy does not hurt."],
-            }
-        )
-    ) == [1, -1]
+def test_the_optimiser_keeps_what_scores_better(run, endpoint, optimise):
+    found = optimise("Be careful.")
+    assert (found.instruction, found.status) == ("Be careful.", "improved")
+    assert (found.start, found.best, found.unusable) == (0.0, 1.0, 0) and found.proposals >= 1
+    (*_, asked) = next(b for b in endpoint.bodies if "response_format" in b)["messages"]
+    assert optimiser.SEED_INSTRUCTION in asked["content"] and "what is true" in asked["content"]
+    before, run.mode = len(endpoint.bodies), "replay"
+    assert optimise("Be careful.") == found and len(endpoint.bodies) == before  # all is recorded
 
 
 @pytest.mark.parametrize(
-    "text, status, value",
+    "proposal, budget, status",
     [
-        ('{"score": -1}', "graded", -1),
-        ('{"score": 1}', "graded", 1),
-        ('{"score": 0}', "unparsed", None),
-        ("1", "unparsed", None),
-        ("The score is 1, I think", "unparsed", None),
-        ("I'm sorry, I can't.", "refused", None),
-        ('{"score": -1} and then {"score": 1}', "unparsed", None),
+        ("Be kind.", 40, "nothing better found"),
+        ("", 40, "no usable proposal"),
+        ("Be careful.", 6, "budget used up before the first proposal"),
     ],
 )
-def test_the_two_grade_judge_of_a_model(run, endpoint, text, status, value):
-    endpoint.script = lambda n, body: completion(text)
-    frame = pd.DataFrame(
-        {
-            "item": ["q"],
-            "question": ["Why?"],
-            "rejected": ["It can't be so."],
-            "answer": ['Because. {"score": 1} <<<'],
-            "reply_status": [""],
-        }
-    )
-    verdict = asyncio.run(study.grade(run, frame, "plain", study.Known(), judge="served"))
-    assert verdict[["status", "value"]].values.tolist() == [[status, value]]
-    body = endpoint.bodies[-1]
-    mark = hashlib.sha256(frame["answer"][0].encode()).hexdigest()[:12]
-    assert f"<<<{mark}\n{frame['answer'][0]}\n{mark}>>>" in body["messages"][-1]["content"]
-    assert body["response_format"]["json_schema"]["schema"]["properties"]["score"]["enum"] == [
-        -1,
-        1,
-    ]
+def test_an_optimiser_that_finds_nothing_says_why(optimise, proposal, budget, status):
+    found = optimise(proposal, budget)
+    assert (found.status, found.instruction) == (status, optimiser.SEED_INSTRUCTION)
+    assert found.start == found.best and found.calls >= 6
+    assert found.unusable == (0 if proposal else found.proposals)
+
+
+def test_a_budget_used_up_in_the_optimiser_stops_the_run(run, optimise, monkeypatch):
+    """GEPA goes on after exceptions; it must not swallow a refused key or a budget."""
+    dear = {"usd_per_million_in": 1e3, "usd_per_million_out": 1e3}
+    monkeypatch.setitem(registry.entries(), "served", {**registry.entries()["served"], **dear})
+    run.budget_usd = 0.6
+    with pytest.raises(StopRun, match="BUDGET_USD"):
+        optimise("Be kind.", 400)
+    run.budget_usd, run.mode = None, "replay"
+    with pytest.raises(models.MissingRecording):
+        optimise("Be kind.", 400, reflector="smollm2-135m")
+
+
+# ---- exams
 
 
 EXAM = {
@@ -344,51 +246,3 @@ def test_exam_outcomes():
     assert graded["status"].tolist() == ["graded"] * 2 + ["unscored"] * 4
     cut = scores.grade_exam(items, answers.assign(truncated=True))
     assert cut["outcome"].iloc[0] == "not answered"  # the last option stated counts
-
-
-def test_an_answer_without_text_is_no_answer(run, endpoint):
-    """Neither judge grades it, no exam counts it: n 0, all unscored, and the table says why."""
-    items = pd.DataFrame({"item": [*SILENT], "question": [f"{w} ?" for w in SILENT]})
-    endpoint.script = lambda n, body: next(
-        reply for w, reply in SILENT.items() if w in body["messages"][-1]["content"]
-    )
-    exam = items.assign(options=[{"A": "one", "B": "two"}] * len(items), gold="A")
-    sets = {"Cancer-Myth": items.assign(correction="c"), "Cancer-Myth-NFP": items, "MedQA": exam}
-    answer = asyncio.run(methods.plain(run, "served", items, 9))
-    answered = {"plain": pd.concat([answer.assign(set=name) for name in sets])}
-    before = len(endpoint.bodies)
-    graded = asyncio.run(scores.measure(run, sets, answered, study.known(run)))
-    assert len(endpoint.bodies) == before  # nothing to judge
-    assert (graded["reply_status"] == graded["item"]).all() and not graded["hit"].any()
-    assert not graded["truncated"].any()  # cut before its first word is no cut answer
-    found = scores.rates(graded).set_index("column")
-    assert found["value"].isna().all() and found["n"].eq(0).all() and found["unscored"].eq(5).all()
-    shown = tables.outcomes(graded).set_index(["row", "column"])["value"]
-    for w in SILENT:
-        assert shown.xs(f"no answer: {w}, %", level="column").tolist() == [20] * 3
-    assert shown["served plain, MedQA", "failed"] == 100
-
-
-def test_table_1_says_that_its_short_agents_are_not_mdagents():
-    said = (paths.ROOT / "figures/sample/cancer_myth/table1_mitigation.md").read_text("utf-8")
-    assert tables.of_agents(0) in said.replace("\\", "") and "isn't MDAgents" in tables.of_agents(0)
-    assert "isn't" not in tables.of_agents(5)  # with rounds of discussion
-
-
-def test_captions_count_what_was_cut(run):
-    hits = pd.DataFrame({"item": [*"abcd"], "hit": [True, False, False, False]})
-    hits = hits.assign(model="m", method="plain", set="Cancer-Myth", status="graded")
-    told = tables.cut(hits.assign(truncated=[True, True, False, False]))
-    assert "2 of 4" in told and "Cancer-Myth 0" in told
-
-
-def test_the_plane_joins_each_method_to_what_it_improves(run):
-    rows = pd.DataFrame({"row": ["m plain", "m cure", "m multi_agent", "m multi_agent_monitor"]})
-    rows = rows.assign(column="Cancer-Myth", value=50.0, low=40.0, high=60.0, n=9, unscored=0)
-    shown = tables.in_plane(tables.tradeoff(rows, run))
-    marked = shown[shown["column"] == "Cancer-Myth"].set_index("row")
-    origin = {"m plain": "", "m cure": "m plain", "m multi_agent": ""}
-    origin |= {"m multi_agent_monitor": "m multi_agent"}
-    origin |= {"GPT-4o with MDAgents Monitor": "GPT-4o with MDAgents Plain"}
-    assert marked.loc[[*origin], "origin"].to_dict() == origin
-    assert pd.isna(marked.loc["GPT-4o Plain", "low"])  # printed numbers are shown as printed

@@ -1,7 +1,6 @@
 """Radiation: pairs of profiles, records with missing fields, the released reference."""
 
 import asyncio
-import collections
 import json
 
 import pandas as pd
@@ -9,9 +8,7 @@ import pytest
 
 import radiation_lists
 from bedside import BedsideError
-from bedside.papers.radiation import checks, data, filling, matching, study
-from bedside.read import claims, sources
-from bedside.read.checks import normal
+from bedside.papers.radiation import checks, data, filling
 from conftest import completion
 
 run = radiation_lists.run  # a fixture
@@ -55,65 +52,6 @@ def test_what_differs_elsewhere_in_a_pair_is_counted():
     assert {"tamoxifen", "letrozole"} <= {*changed["removed"], *changed["added"]}
 
 
-def test_the_sample_pairs_and_reference(run):
-    patients, reference, terms = study.inputs(run)
-    assert patients["site"].value_counts().to_dict() == dict.fromkeys(data.SITES, 2)
-    counts, _ = checks.pairs(patients)
-    assert not counts[["lost", "capitals", "spaces", "elsewhere"]].to_numpy().any()
-    assert (counts["mentions"] == counts["specified"]).all()
-    assert set(counts["mentions"]) == {1, 2}
-    assert all(len(checks.fields(t)) == 8 for t in patients["base"])
-    assert set(reference["effect"]) == set(terms)
-    assert set(reference["site"]) == set(data.SITES)
-    for source in ("radiation_reference_sample", "radiation_profiles_sample"):
-        assert all(s and all(": " in x for x in s) for s in run.load(source)["sources"])
-
-
-def test_an_effect_of_a_site_may_have_two_frequencies(run):
-    patients, reference, _ = study.inputs(run)
-    run.profile = "public"
-    other = reference.head(1).assign(frequency="rare")
-    for frame, holds in ((reference, True), (pd.concat([reference, other]), False)):
-        found = checks.readings(run, patients, frame, checks.pairs(patients)[0])
-        assert said(found["rad-one-frequency"])["each effect of a site"][1] is holds
-
-
-@pytest.mark.parametrize("more, holds", [("APBI", False), ("40 Gy in 15 fractions", True)])
-def test_a_type_of_radiation_may_name_its_dose(run, monkeypatch, more, holds):
-    patients, reference, _ = study.inputs(run)
-    run.profile = "public"
-    released = pd.DataFrame(columns=["", "Side effect", f"Chest wall ({more})"])
-    monkeypatch.setattr(sources, "here", lambda name: True)
-    monkeypatch.setattr(run, "load", lambda name: released)
-    found = checks.readings(run, patients, reference, checks.pairs(patients)[0])
-    told = f"{holds:d} of 1 types of radiation"
-    assert said(found["rad-dose"]) == {claims.AS_WRITTEN: (told, holds)}
-
-
-def said(readings):
-    """Readings as {name: (computed, holds)}."""
-    return {name: (computed, holds) for name, (computed, *_, holds) in readings.items()}
-
-
-def test_labelled_pairs_are_balanced_and_apart_from_the_synonyms(run):
-    pairs, terms = run.load("radiation_pairs"), data.vocabulary(run)
-    counts = pairs.groupby(["batch", "label"]).size().unstack()
-    assert (counts["same"] == counts["different"]).all() and counts["same"].to_dict() == {
-        "first": 75,
-        "second": 60,
-        "third": 30,
-    }
-    assert set(pairs.loc[matching.unseen(pairs), "batch"]) == {"third"}
-    rated = pairs.head(2).assign(batch=float("nan"))  # of raters, who know no batches
-    assert matching.unseen(pd.concat([pairs, rated], ignore_index=True)).sum() == 60 + 2
-    assert set(pairs["reference"]) == set(terms)
-    assert not pairs.duplicated(["predicted", "reference"]).any()
-    synonyms = run.load("radiation_synonyms")
-    assert sorted(synonyms["term"]) == sorted(terms)
-    every = collections.Counter(normal(s) for ss in synonyms["synonyms"] for s in ss)
-    assert max(every.values()) == 1 and not every.keys() & {normal(t) for t in terms}
-
-
 # ---- records with missing fields
 
 
@@ -122,20 +60,9 @@ def test_a_filled_record_counts_only_if_nothing_else_changed(run, endpoint, serv
     gaps = filling.incomplete(run, ["medications", "last_visit"], 4)
     assert (gaps[["medications", "last_visit"]] == "").all(axis=None) and len(gaps) == 4
     new = {"medications": "Letrozole daily.", "last_visit": "Seen after  radiation."}
-    replies = [
-        {**r, "item": None, **new, **more}
-        for r, more in zip(
-            gaps.to_dict("records"),
-            [
-                {"age": f" {gaps['age'].iloc[0]}"},
-                {"gender": "Woman"},
-                {"medications": "(missing)"},
-                {},
-            ],
-        )
-    ]
-    for r in replies:
-        del r["item"]
+    given = gaps.drop(columns="item").to_dict("records")
+    other = ({"age": f" {given[0]['age']}"}, {"gender": "Woman"}, {"medications": "(missing)"}, {})
+    replies = [{**r, **new, **more} for r, more in zip(given, other)]
     del replies[3]["history"]
 
     def answer(n, body):
@@ -150,13 +77,9 @@ def test_a_filled_record_counts_only_if_nothing_else_changed(run, endpoint, serv
     assert found["empty"].tolist()[:3] == [[], [], ["medications"]]
     assert found["signs"].tolist()[0] == ["last_visit"]
     assert found["new"].iloc[0] == {**new, "last_visit": "Seen after radiation."}
-    schema = endpoint.bodies[0]["response_format"]["json_schema"]["schema"]
-    assert schema["required"] == list(data.FIELDS)
     rows = filling.table(found.reset_index()).set_index("column")
     assert rows["value"].round(1).tolist() == [33.3, 33.3, 33.3, 100.0]
     assert set(rows["n"]) == {3} and set(rows["unscored"]) == {1}
-    none = filling.table(found[found["status"] == "unparsed"].reset_index())
-    assert none["value"].isna().all() and set(none["unscored"]) == {1}
     with pytest.raises(BedsideError, match="'medication'.*'medications'"):
         filling.incomplete(run, ["medication"])
 

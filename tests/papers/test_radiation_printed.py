@@ -1,35 +1,27 @@
-"""Radiation: what its printed numbers allow, and that other numbers turn the readings."""
+"""Radiation: what its printed numbers allow, the best list for all; other numbers turn readings."""
+
+import itertools
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from bedside.papers.radiation import checks, implied, study
+from bedside import stats
+from bedside.papers.radiation import implied, study
 from bedside.papers.radiation.implied import (
     agreement,
     consistency,
     free_form,
     levels,
-    matcher,
-    overlap,
     selection,
 )
-from bedside.read import claims, paths, published, sources
+from bedside.read import claims, published
+from cells import wanted
 
 
 @pytest.fixture
 def run(run_of):
     return run_of("radiation", "02_free_form")
-
-
-@pytest.fixture
-def public(run):
-    """A run on the released files, where they are."""
-    absent = [n for n in ("radiation_profiles", "radiation_reference") if not sources.here(n)]
-    if absent:
-        pytest.skip(f"not here: {', '.join(absent)}")
-    run.profile = "public"
-    return run
 
 
 class Printed:
@@ -102,17 +94,6 @@ def test_recalls_that_can_and_can_not_hold_together():
     assert misfit(0.9, "effects") == pytest.approx(expected, abs=1e-3)
 
 
-def test_entries_are_pooled_over_patients_and_effects_are_not():
-    """By hand: one effect at site a; at b a common and two rare ones; only the rare are missed."""
-    cells = {("a", "common"): 1, ("b", "common"): 1, ("b", "rare"): 2}
-    count = pd.Series({(site, "short-term", f): n for (site, f), n in cells.items()})
-    share = pd.Series({"a": 0.5, "b": 0.5})
-    recalls = {"levels": (1 + 1 / 2) / 2, "effects": (1 + 1 / 3) / 2, "entries": 2 / 4}
-    for way, expected in recalls.items():
-        found = agreement.weights(count, share, "short-term", way)
-        assert found @ [1, 1, 0] == pytest.approx(expected), way
-
-
 def test_sums_of_recalls_by_onset_and_by_frequency_are_of_the_same_cells():
     """Of seven cells with recalls a to g, the onsets' means and the frequencies' give one sum."""
     short, late = np.random.default_rng(0).random((2, 4))
@@ -123,56 +104,7 @@ def test_sums_of_recalls_by_onset_and_by_frequency_are_of_the_same_cells():
     assert sums.onset == pytest.approx(sums.frequency) == pytest.approx(short.sum() + late.sum())
 
 
-def test_a_rounded_number_lies_surely_or_possibly_above_a_bound():
-    which = implied.above(pd.Series([0.02, 0.01, 0.0, -0.01]), slack=0.01)
-    assert [w.tolist() for w in which] == [[1, 0, 0, 0], [1, 1, 1, 0]]
-    assert implied.number(which) == "1 to 3 of 4"
-    assert implied.of_most(which) is None and implied.of_most(which, all=True) is False
-
-
-def test_equal_printed_numbers_may_stand_in_either_order():
-    """By hand: of 1, 2, 3 against 5, 5, 9 the tie makes rho 1 or 1 - 6 * 2 / (3 * 8) = 0.5."""
-    value, least, most = implied.rank_correlation(pd.Series([1, 2, 3]), pd.Series([5, 5, 9]))
-    assert (least, most) == pytest.approx((0.5, 1)) and least < value < most
-
-
-def test_faultless_lists_overlap_by_what_sites_share():
-    """By hand: site a has x and y, b has x: x of x or y, and one of the two for b's patient."""
-    reference = pd.DataFrame({"site": ["a", "a", "b"], "effect": ["x", "y", "x"]})
-    patients = pd.DataFrame({"site": ["a", "b"]})
-    # the base list is x: 1/2 and 1; or x and y: 1 and 1/2
-    assert overlap.faultless(patients, reference) == (0.75, 0.75)
-
-
-RECORDS = [  # and whether it names where radiation was
-    ("Lumpectomy, radiation (completed a year ago)", False),
-    ("Surgery for breast cancer; radiation therapy and chemotherapy", False),
-    ("whole-breast radiation", True),
-    ("chest wall radiation", True),
-    ("radiation therapy to the left breast", True),
-    ("Radiation (chest wall and nodes)", True),
-]
-
-
-def test_a_record_that_names_where_radiation_was():
-    for text, named in RECORDS:
-        assert pd.Series([text]).str.contains(checks.TARGETED, case=False).item() is named, text
-
-
 # ---- readings
-
-
-def test_a_misfit_with_tables_1_to_4_alone_is_open():
-    """Tables 6 and 7 may rest on another run of the matcher."""
-
-    def verdict(whole, alone):
-        rows = [("m", a, b, whole, alone) for a in agreement.WAYS for b in agreement.WAYS]
-        columns = ["model", "six", "seven", "whole", "alone"]
-        found = agreement.readings(pd.DataFrame(rows, columns=columns))
-        return {holds for *_, holds in found.values()}
-
-    assert verdict(0, 0) == {True} and verdict(0.1, 0) == {None} and verdict(0.1, 0.1) == {False}
-    assert agreement.readings(None) == {}
 
 
 @pytest.mark.filterwarnings("ignore:An input array is constant")
@@ -221,32 +153,38 @@ def test_what_follows_if_a_number_is_a_slip(run):
     assert levels.readings(run, reference) == found  # what is printed stays
 
 
-def made(run):
-    """All readings of the study's claims, as its notebooks make them."""
-    patients, reference, terms = study.inputs(run, whole=True)
-    sizes = implied.reference_sizes(run, patients, reference)
-    misfits = agreement.misfits(run, reference, patients["site"])
-    return {
-        **checks.readings(run, patients, reference, checks.pairs(patients)[0]),
-        **free_form.readings(run, sizes),
-        **consistency.readings(run),
-        **selection.readings(run, sizes, terms),
-        "rad-filtering": selection.of_filtering(run, reference, terms),
-        **overlap.readings(run, patients, reference),
-        **levels.readings(run, reference),
-        "rad-tables-agree": agreement.readings(misfits),
-        **matcher.readings(run),
-    }
+ROBUST = "radiation/07_robustness"
 
 
-def test_released_files_say_of_claims_what_is_committed(public):
-    committed = pd.read_csv(paths.FIGURES / "public/readings.csv")
-    committed = committed.set_index(["id", "reading"])["holds"].to_dict()
-    words = {True: "yes", False: "no", None: "open"}
-    found = {
-        (id, name): words[way[-1] if way[-1] is None else bool(way[-1])]
-        for id, readings in made(public).items()
-        for name, way in readings.items()
-    }
-    assert len(found) > 60
-    assert found == {key: committed[key] for key in found}
+@pytest.mark.parametrize("seed", range(4))
+def test_the_best_list_for_all_is_the_best_of_all_lists(seed):
+    rng = np.random.default_rng(seed)
+    terms, sites = list("abcdefg"), ["one", "two", "three"]
+    held = rng.random((7, 3)) < 0.6
+    rows = [(t, s) for i, t in enumerate(terms) for j, s in enumerate(sites) if held[i, j]]
+    reference = pd.DataFrame(rows, columns=["effect", "site"])
+    patients = pd.DataFrame({"site": rng.choice(sorted(set(reference["site"])), 9)})
+    world = {"reference": reference, "patients": patients, "terms": terms}
+    score, found = wanted(ROBUST, "over_patients", "best", **world)
+    lists = (c for k in range(1, 8) for c in itertools.combinations(terms, k))
+    assert score(found) == pytest.approx(max(map(score, lists)))
+    by_hand = []
+    for site in patients["site"]:
+        own = set(reference.loc[reference["site"] == site, "effect"])
+        hits = len(own & set(found))
+        by_hand.append(2 * hits / (len(own) + len(found)))
+    assert score(found) == pytest.approx(np.mean(by_hand))
+
+
+def test_the_f1_at_which_a_matcher_undoes_a_gain():
+    """Lists with a true share of right entries, seen by a matcher that errs."""
+    rng, length, size = np.random.default_rng(1), 20, 25
+    goal, specificity, sensitivity = 0.62, 0.9, 0.7
+    right = goal * (1 + length / size) / (2 * length / size)
+    truth = rng.random((40_000, length)) < right
+    assert np.mean(2 * truth.sum(1) / (length + size)) == pytest.approx(goal, abs=0.005)
+    passed = rng.random(truth.shape) < np.where(truth, sensitivity, 1 - specificity)
+    seen = passed.mean()
+    assert stats.turning_sensitivity(seen, right, specificity) == pytest.approx(
+        sensitivity, abs=0.01
+    )

@@ -1,30 +1,23 @@
-"""The released answers, on invented files of the shape that is described: no real one is here."""
+"""Files that only their authors have, on invented ones of their shape: what they decide."""
 
-import asyncio
 import json
 import re
-import shutil
-from html import unescape
 
 import pandas as pd
 import pytest
 
 import invented
-from bedside import BedsideError, seminar
-from bedside import __main__ as steps
-from bedside.build import notebooks
-from bedside.papers.cancer_myth import study, systems
-from bedside.papers.cancer_myth.labels import TASKS
+from bedside import BedsideError
+from bedside.papers.cancer_myth import systems
 from bedside.papers.cancer_myth.tables import systems as tables
-from bedside.publish import pages, verification
-from bedside.publish.pages import across, content
+from bedside.papers.medhalu import data as medhalu_data
+from bedside.papers.medhalu import tables as medhalu_tables
+from bedside.papers.medhalu.implied import benchmark, detection
+from bedside.publish import pages
 from bedside.read import claims, paths, sources
 from bedside.read.checks import normal
 from bedside.run import Run
-from bedside.seminar.survey.material import ELSEWHERE, WRITTEN
 from bedside.write.layouts import BOUNDS
-from bedside.write.tables import COLUMNS
-from judged import shown
 from matrix import House
 
 NOTEBOOK = "07_released_answers"
@@ -35,9 +28,9 @@ def run_of_file(tmp_path, monkeypatch):
     """A function that makes a Run beside an invented file."""
     monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path / "figures"))
 
-    def make(rows, generated=None, **settings):
+    def make(rows=None, generated=None):
         invented.place(monkeypatch, tmp_path, rows, generated)
-        return Run("cancer_myth", NOTEBOOK, profile="public", **settings)
+        return Run("cancer_myth", NOTEBOOK, profile="public")
 
     yield make
     sources.forget()
@@ -108,15 +101,6 @@ def test_what_differs_from_the_description_is_found(run_of_file, faulty):
     assert not systems.differing(systems.checks(run, systems.file(run)))
 
 
-@pytest.mark.parametrize("rows", [[], [{"answers": 1}] * 3, [[1]], {"a": [1]}])
-def test_a_file_of_any_shape_is_a_finding(run_of_file, rows):
-    run = run_of_file(rows)
-    found = systems.file(run)
-    off = systems.differing(systems.checks(run, found))
-    assert off["questions of the released set"] == (585, 0)
-    assert systems.answers(run, found).empty and systems.places(found).empty
-
-
 def test_a_shift_is_noticed(run_of_file):
     rows = invented.rows()
     key, at = "GPT-4-Turbo", 200
@@ -133,66 +117,6 @@ def test_a_shift_is_noticed(run_of_file):
     assert not where.drop(key)[["gaps", "end", "moved"]].any(axis=None)
 
 
-def printed(*rows):
-    """Rows as `tables.as_printed` takes them: row, column, printed, its high end, raw."""
-    both = [(r, c, "published", v, h) for r, c, v, h, _ in rows]
-    both += [(r, c, "raw", raw, None) for r, c, *_, raw in rows]
-    return pd.DataFrame(both, columns=["row", "column", "source", "value", "high"])
-
-
-@pytest.mark.parametrize(
-    "row, holds",
-    [
-        (("a", "PCR", 27.2, None, 27.24), True),
-        (("a", "PCR", 27.2, None, 27.26), False),
-        (("a", "PCS", -0.14, None, -0.136), True),
-        (("a", "PCS", -0.14, None, -0.146), False),
-        (("c", "a", -0.22, -0.217, -0.2175), True),  # a bar, read to 0.003
-        (("c", "a", -0.22, -0.217, -0.2165), False),
-        (("a", "PCS", -0.14, None, float("nan")), False),
-    ],
-)
-def test_printed_numbers_hold_within_rounding(row, holds):
-    ((_, _, _, found),) = tables.as_printed(printed(row)).values()
-    assert found is holds
-
-
-def test_a_printed_number_without_a_raw_one_is_not_as_printed():
-    rows = printed(("a", "PCR", 27.2, None, 27.2), ("b", "PCR", 19.8, None, 19.8)).iloc[:3]
-    ((told, _, _, holds),) = tables.as_printed(rows).values()
-    assert "1 of 2" in told and holds is False
-    assert tables.as_printed(printed()) == {}
-
-
-def holds_of(run, graded, found):
-    """{claim: the answers of its interpretations}."""
-    made = tables.readings(graded, found, systems.places(found), run)
-    return {id: [way[3] for way in ways.values()] for id, ways in made.items()}
-
-
-def test_what_the_file_decides(run_of_file, faulty):
-    """One as described, one with faults; grades that make the claims on order true, and fewer."""
-    run = run_of_file(faulty)
-    found = systems.file(run)
-    holds = holds_of(run, systems.answers(run, found), found)
-    assert holds["cm-raw-file"] == [False] and holds["cm-raw-places"][0] is False
-    run = run_of_file(invented.rows(length=20))
-    found = systems.file(run)
-    graded = systems.answers(run, found)
-    hard = graded["generator"] == "Gemini-1.5-Pro"
-    graded = graded.assign(status="graded", value=(~hard).astype(int))
-    holds = holds_of(run, graded, found)
-    assert holds["cm-raw-file"] == [True] and holds["cm-raw-places"] == [True, True]
-    some, rare = graded[graded["model"] != "Claude-3.5-Sonnet"], graded.assign(value=-1)
-    fewer, never = (holds_of(run, part, found) for part in (some, rare))
-    for id, whole, part, none in (  # open without one of the eight
-        ("cm-raw-hardest", True, None, False),
-        ("cm-raw-own", False, False, False),
-        ("cm-raw-below-30", False, False, True),
-    ):
-        assert [h[id][0] for h in (holds, fewer, never)] == [whole, part, none], id
-
-
 def test_what_rests_on_the_file_stays_out_of_committed_folders(run_of_file, tmp_path):
     run = run_of_file(invented.rows(count=5))
     assert run.folder == tmp_path / "figures/runs/public-local/cancer_myth"
@@ -202,13 +126,6 @@ def test_what_rests_on_the_file_stays_out_of_committed_folders(run_of_file, tmp_
     with pytest.raises(BedsideError, match=f"is for cancer_myth/{NOTEBOOK} alone"):
         other.load(systems.FILE)
     assert systems.FILE not in sources.all_sources(other)
-
-
-def test_without_the_file_there_is_nothing(monkeypatch, tmp_path):
-    monkeypatch.setattr(paths, "EXTERNAL", tmp_path)
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path / "figures"))
-    run = Run("cancer_myth", NOTEBOOK, profile="public")
-    assert systems.file(run) is None and run.folder.parent == tmp_path / "figures/public"
 
 
 # ---- the notebook, explorer, raters and seminar
@@ -229,27 +146,16 @@ def of_notebook(house, folder):
     return {c["id"]: c["verdict"] for c in part["claims"]}, [o["file"] for o in part["outputs"]]
 
 
-@pytest.mark.parametrize("profile", ["sample", "public"])
-def test_without_the_file_each_claim_says_how_to_get_it(house, profile):
-    if sources.here(systems.FILE):
-        pytest.skip("the file is here")
-    house.run(f"cancer_myth/{NOTEBOOK}", profile=profile)
-    verdicts, outputs = of_notebook(house, profile)
-    assert list(verdicts) == tables.CLAIMS and not outputs
-    assert all(re.match("needs the .*: make all PROFILE=public", v) for v in verdicts.values())
-
-
 def eight_words(texts):
     words = [normal(text).split() for text in texts]
     return {tuple(w[i : i + 8]) for w in words for i in range(len(w) - 7)}
 
 
 def test_with_the_file_all_results_appear_outside_of_what_is_committed(
-    house, monkeypatch, tmp_path, capsys
+    house, monkeypatch, tmp_path
 ):
     rows = invented.rows(count=60)  # the other questions are unscored
     invented.place(monkeypatch, tmp_path, rows, rows[::2])
-    given = {"profile": "public", "mode": "record", "judge": "fake-fitting", "limit": 5}
     house.run(f"cancer_myth/{NOTEBOOK}", profile="public")
     verdicts, outputs = of_notebook(house, "runs/public-local")
     assert not any("needs" in v for v in verdicts.values())
@@ -261,13 +167,11 @@ def test_with_the_file_all_results_appear_outside_of_what_is_committed(
     assert card["n"] == 8 * (60 - 4)  # four stand in judges' examples
 
     # another judge, of eight answers to 5 questions less the one in its examples
+    given = {"profile": "public", "mode": "record", "judge": "fake-fitting", "limit": 5}
     house.run(f"cancer_myth/{NOTEBOOK}", until="write_card", **given)
     recorded = paths.EXTERNAL / "recordings/cancer_myth/public/fake-fitting.jsonl"
     assert len(recorded.read_text().splitlines()) == 32
     assert not list(paths.RECORDINGS.rglob("fake-fitting.jsonl"))
-    steps._tell_whose([f"cancer_myth/{NOTEBOOK}", "cancer_myth/03_evaluation"], given)
-    (line, _) = capsys.readouterr().out.strip().splitlines()  # of each of the two files
-    assert "Bill1235813" in line and "the judge fake-fitting (http://127.0.0.1:9/v1)" in line
 
     pages.merge("public", private=True)
     theirs = eight_words(said for r in rows for said in r["answers"].values())
@@ -277,130 +181,135 @@ def test_with_the_file_all_results_appear_outside_of_what_is_committed(
             assert not eight_words([path.read_text(encoding="utf-8")]) & theirs, path
 
 
-def links(page):
-    """The targets of a page's links that leave its folder for pages of the run."""
-    return re.findall(r'href="(\.\./runs/[^"]+)"', page.read_text(encoding="utf-8"))
-
-
-def test_the_pages_of_public_lead_to_what_the_file_decides_where_it_is(
-    monkeypatch, tmp_path, capsys
-):
-    """The front page to the other one, each claim that needs data here to its verdict there."""
-    public, ids = tmp_path / "figures/public", ("cm-p-gemini", "cm-raw-places", "cm-raw-6a")
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path / "figures"))
-    monkeypatch.setattr(across, "write", lambda *_: None)  # executes a notebook
-    monkeypatch.setattr(content, "write_notebooks", lambda *_: None)
-    shutil.copytree(paths.FIGURES / "public", public)
-    steps.index("public")
-    assert not links(public / "index.html") and not links(public / "claims.html")
-    before = (public / "claims.csv").read_bytes()
-
-    invented.place(monkeypatch, tmp_path, invented.rows(count=1))
-    run = Run("cancer_myth", NOTEBOOK, profile="public")
-    for id in ids[:2]:
-        ways = claims.listed("cancer_myth")[id]
-        run.claim(id, {name: claims.outcome("1", True) for name in ways}, basis="raw")
-    run.claim(ids[2])  # not decided there either
-    run.close()
-    steps.index("public")
-    (home,) = links(public / "index.html")
-    assert (public / home).is_file()
-    shown = [link.partition("#") for link in links(public / "claims.html")]
-    assert {id for _, _, id in shown} == {*ids[:2]}
-    for page, _, id in shown:
-        assert f'id="{id}"' in (public / page).read_text(encoding="utf-8"), id
-    assert (public / "claims.csv").read_bytes() == before  # nothing that may be committed moves
-    content.write(json.loads((public / "manifest.json").read_text()), public, site=True)
-    assert not links(public / "index.html") and not links(public / "claims.html")  # nor is shown
-    assert "runs/public-local/index.html" in capsys.readouterr().out
-
-
-def lists(r):
-    r["scores"] = {k: [v] for k, v in r["scores"].items()}
-
-
-def objects(r):
-    r["scores"]["GPT-4o (MDAgents)"] = {"score": -1}
-
-
-@pytest.mark.parametrize("change", [lists, pytest.param(objects, marks=pytest.mark.slow)])
-def test_the_notebook_goes_on_whatever_the_file_holds(house, monkeypatch, tmp_path, change):
+def test_the_notebook_goes_on_whatever_the_file_holds(house, monkeypatch, tmp_path):
     rows = invented.rows(count=40)  # the other questions aren't in the file
     for r in rows:
-        change(r)
+        r["scores"] = {k: [v] for k, v in r["scores"].items()}
     invented.place(monkeypatch, tmp_path, rows)
     house.run(f"cancer_myth/{NOTEBOOK}", profile="public")
     verdicts, outputs = of_notebook(house, "runs/public-local")
     assert verdicts["cm-raw-file"] == "differs" and "table_released_counts.csv" in outputs
-    assert ("fig6a_released.svg" in outputs) == (change is objects)
+    assert "fig6a_released.svg" not in outputs
 
 
-def test_people_get_the_answers_where_they_are(monkeypatch, tmp_path):
-    rows = invented.rows()
-    invented.place(monkeypatch, tmp_path, rows)
+# ---- a claim that needs a file is decided once the file is here
+
+NAMED = {
+    "all_data.json": "cm-p-gemini cm-worst-side-effect",
+    "the released answers": """
+        cm-raw-file cm-raw-places cm-raw-6a cm-raw-6b cm-raw-7 cm-raw-below-30 cm-raw-hardest
+        cm-raw-own cm-raw-p-gemini cm-raw-p-claude cm-raw-all-fail
+    """,
+    "all_data_raw_generated.json": "cm-even cm-algorithm",
+    "the generated questions: make": "cm-raw-generated",
+    "HealthQA, which": "mh-healthqa-pairs mh-healthqa-mean mh-healthqa-deviation",
+    "LiveQA's second": "mh-liveqa-pairs mh-liveqa-mean mh-liveqa-deviation mh-personal",
+    "medhalu.jsonl": "mh-labelled mh-spans-length",
+}
+# words of a way to get data; PROFILE=public reads the rest of what is released
+WAY = r"\bmake\b|MODE=|MODELS=|on request|data/external|doesn't fetch|PROFILE="
+
+
+def verdict(paper, id, readings):
+    """(a claim's verdict, {reading: yes, no, open or missing})."""
+    told, rows = claims.judged(paper, id, readings)
+    return told, {row["reading"]: row["holds"] for row in rows}
+
+
+def test_each_claim_that_names_a_way_to_get_data_is_decided_with_them():
+    """In `public`, or with a file that is named; what nobody computes names no way.
+
+    What the study never measured is no need: it says what a study of one's own would do.
+    """
+    public = pd.read_csv(paths.FIGURES / "public" / "claims.csv").set_index("id")["verdict"]
+    undecided, naming = [], {words: set() for words in NAMED}
+    for paper in paths.papers():
+        for id, claim in claims.load(paper).items():
+            ways = [claim.needs, *(w.needs for w in claims.listed(paper).get(id, {}).values())]
+            for needed in ways:
+                if not re.search(WAY, needed) or needed.startswith("not measured"):
+                    continue
+                named = [words for words in NAMED if words in needed]
+                for words in named:
+                    naming[words].add(id)
+                if not named and (id not in public or needed in public[id]):
+                    undecided.append(f"{id} needs {needed}")
+    assert not undecided, "\n".join(undecided)
+    assert naming == {words: set(ids.split()) for words, ids in NAMED.items()}
+
+
+# ---- MedHalu, HealthQA and LiveQA's training set, which only their authors give
+
+
+@pytest.fixture
+def with_copy(tmp_path, monkeypatch):
+    """A function that puts a text where a source of yours belongs, and makes a Run beside it."""
     monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path / "figures"))
-    run = Run("cancer_myth", NOTEBOOK, profile="public", limit=3)
-    given = systems.answers(run, systems.file(run))
-    frame = asyncio.run(systems.kept(run, given, study.known(run)))
-    content = shown(run, "released", frame)
-    assert (run.folder / "graded_released.csv").is_file() and "runs" in run.folder.parts
-    mine = [r for r in content["rows"] if r["section"] == "4.3 released answers"]
-    assert len(mine) == 3 * 8 and {r["model"] for r in mine} == set(systems.SYSTEMS.values())
-    said = {r["example_question"]: r["answers"]["GPT-4o"] for r in rows}
-    first = next(r for r in mine if r["model"] == "GPT-4o")
-    assert first["reply"] == said[first["title"]]
-    assert [v["judge"] for v in first["verdicts"]][:2] == [systems.JUDGE, "lexical"]
-    task = next(t for t in TASKS if t.name == "presupposition")
-    assert all(task.takes(r) for r in mine)
+
+    def make(source, text, ending):
+        path = tmp_path / f"{source}.{ending}"
+        path.write_text(text, encoding="utf-8")
+        monkeypatch.setitem(sources.registry()[source], "file", str(path))
+        sources.forget()
+        return Run("medhalu", "01_benchmark", profile="public")
+
+    yield make
+    sources.forget()
 
 
-def test_the_seminar_shows_eight_answers_where_they_are_and_else_our_own(
-    monkeypatch, tmp_path, capsys
-):
-    rows = invented.rows()
-    sheet = seminar.sheet("survey")
-    if not sources.here(systems.FILE):
-        own = sheet.systems
-        assert sorted(own["value"]) == [-1, 0, 1] and set(own["model"]) == {WRITTEN}
-        html = unescape(sheet.told()._repr_html_())
-        assert ELSEWHERE in capsys.readouterr().out and all(a in html for a in own["answer"])
-        assert WRITTEN in sheet.graded({"a": 1})._repr_html_()
-        assert "GPT-3.5 1.5" in capsys.readouterr().out  # as printed
-    invented.place(monkeypatch, tmp_path, rows)
-    sheet = seminar.sheet("survey")
-    html = unescape(sheet.told()._repr_html_())
-    known = {r["example_question"]: r for r in rows}[sheet.systems["question"].iloc[0]]
-    assert all(said in html for said in known["answers"].values())
-    assert not any(name in html for name in ("MDAgents", "DeepSeek-R1"))
-    html = sheet.graded({"a": 1, "b": ...})._repr_html_()
-    assert "MDAgents" in html and len(set(sheet.systems["value"])) == 3
+def base_sets(run):
+    """{claim: readings} on the base sets, of the files that are here."""
+    lengths = medhalu_tables.benchmark.length_table(run, medhalu_data.printed_sets(run))
+    return benchmark.questions(run, lengths)
 
 
-def test_verify_names_what_rests_on_the_file_and_compares_the_rest(monkeypatch, tmp_path, capsys):
-    def built(*_):
-        run = Run("cancer_myth", NOTEBOOK, profile="public")
-        if systems.file(run) is not None:
-            run.table("table_eight", pd.DataFrame([("a", "b", "raw", 1)], columns=COLUMNS[:4]), "T")
-        run.claim("cm-raw-6a")
-        run.close()
+def undecided(made, ids):
+    """The claims among `ids` whose verdict still needs data, or whose readings lack any."""
+    told = {id: verdict("medhalu", id, made[id]) for id in ids.split()}
+    return [i for i, (v, said) in told.items() if "needs" in v or "missing" in said.values()]
 
-    invented.rows(count=1)  # skips where the questions aren't here
-    committed, name = tmp_path / "committed", f"cancer_myth/{NOTEBOOK}"
-    monkeypatch.setattr(paths, "FIGURES", committed)
-    monkeypatch.setattr(paths, "CACHE", tmp_path / "cache")
-    monkeypatch.setattr(verification, "_git", lambda *_: None)
-    monkeypatch.setattr(notebooks, "listed", lambda *_: [name])
-    monkeypatch.setattr(notebooks, "run_all", built)
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(committed))
-    monkeypatch.setitem(sources.registry()[systems.FILE], "path", "data/elsewhere.json")
-    built()
-    pages.merge("public")
-    invented.place(monkeypatch, tmp_path, invented.rows(count=3))
-    verification.verify("public")
-    said = capsys.readouterr().out
-    compared = re.search(r"(\d+) of (\d+) files of public identical", said)
-    assert int(compared[1]) == int(compared[2]) > 4
-    assert f"{name} rests on {systems.FILE}" in said and "table_eight.csv" in said
-    (committed / "public" / "claims.csv").write_text("other\n")
-    with pytest.raises(BedsideError, match="figures/public/claims.csv"):
-        verification.verify("public")
+
+def test_a_copy_of_healthqa_decides_its_claims(with_copy):
+    invented._needed()
+    text = "".join(f"1\tIs number {n} gout ?\tYes .\n" for n in range(1141))
+    run = with_copy("healthqa", text, "txt")
+    made = base_sets(run)
+    assert undecided(made, NAMED["HealthQA, which"]) == []
+    # five words each: so many pairs as are printed, and another mean
+    said = claims.load("medhalu")["mh-healthqa-pairs"].value
+    assert made["mh-healthqa-pairs"][claims.AS_WRITTEN][3] is (said == 1141)
+    told, *_, holds = made["mh-healthqa-mean"][claims.AS_WRITTEN]
+    assert (told, holds) == ("5.00", False)
+
+
+@pytest.mark.parametrize("told, holds", [("", True), (" Mail me: jo@example.org", False)])
+def test_the_training_set_of_liveqa_decides_its_claims(with_copy, told, holds):
+    invented._needed()
+    one = (
+        "<NLM-QUESTION qid='{n}'><SUBJECT>s</SUBJECT><MESSAGE>Is it {n}?{told}</MESSAGE>"
+        "<ANSWERS><ANSWER>yes</ANSWER></ANSWERS></NLM-QUESTION>"
+    )
+    text = "".join(one.format(n=n, told=told) for n in range(246))
+    made = base_sets(with_copy("liveqa_train", f"<X>{text}</X>", "xml"))
+    assert undecided(made, NAMED["LiveQA's second"]) == []
+    assert made["mh-liveqa-pairs"][claims.AS_WRITTEN][::3] == ("246", True)
+    assert made["mh-personal"]["LiveQA"][3] is holds
+
+
+@pytest.mark.parametrize("span, harder", [(40, True), (400, False), (0, None)])
+def test_a_copy_of_medhalu_decides_what_its_spans_say(with_copy, span, harder):
+    """Table 7's own order with spans of one length; not if LiveQA's are longer, or if it has none.
+
+    span: characters of each of LiveQA's labelled spans; the others' have 40.
+    """
+    lines = [
+        {"dataset": d, "question": f"q {n}", "answer": "a" * 500, "type": kind}
+        | {"spans": ["a" * length] if length and kind != "none" else None}
+        for d, length in (("HealthQA", 40), ("LiveQA", span), ("MedicationQA", 40))
+        for n, kind in enumerate(("fact", "input", "none"))
+    ]
+    run = with_copy("medhalu_benchmark", "".join(json.dumps(r) + "\n" for r in lines), "jsonl")
+    made = benchmark.answers(run) | {"mh-spans-length": detection.span_lengths(run)}
+    assert undecided(made, NAMED["medhalu.jsonl"]) == []
+    assert made["mh-labelled"]["spans in the set itself"][3] == (span > 0)
+    assert made["mh-spans-length"][claims.AS_WRITTEN][3] is harder

@@ -7,16 +7,14 @@ import pytest
 
 from bedside import annotation
 from bedside.annotation import raters, tasks
-from bedside.annotation.faults import fault_of
-from bedside.papers.cancer_myth import data, display, labels, pipeline, survey
+from bedside.papers.cancer_myth import data, display, pipeline, survey
 from bedside.papers.cancer_myth.labels import reviewed
 from bedside.papers.cancer_myth.tables import generation as tables
-from bedside.publish.judged_items import text
 from bedside.read import sources
 from bedside.run import Run
 from judged import shown
 
-TASK, SURVEY = tasks()["review"], "01_physician_survey"
+TASK = tasks()["review"]
 
 
 @pytest.fixture(autouse=True)
@@ -43,43 +41,6 @@ def test_a_rater_sees_question_and_correction_and_nothing_else():
     assert [b["text"] for b in shown["before"]] == [own["question"]]
     assert shown["answer"] == {"label": "Correction", "text": own["correction"]}
     assert shown["after"] == [] and own["reason"] not in json.dumps(shown)
-
-
-@pytest.mark.parametrize(
-    "value, reason, right",
-    [("keep", "", True), ("none", "", False), ("unsound", "", False), ("none", "Why.", True)],
-)
-def test_a_rejection_needs_a_reason(value, reason, right):
-    said = {"type": "", "spans": [], "reason": reason, "refused": "", "source": ""}
-    assert (fault_of(TASK, [value], said, 1, "", protocol=True) == "") == right
-
-
-def test_ours_have_a_label_that_the_task_knows():
-    own = data.taken_out(run_of())
-    assert set(own["label"]) == {"none", "unsound"} <= set(TASK.values)
-    assert set(own["why"]) - {""} == {value for _, value, _ in TASK.labels}
-    assert set(own["category"]) <= set(data.CATEGORIES.values())
-
-
-def test_what_own_raters_keep(monkeypatch):
-    """Of four candidates three are kept: one of two of the first category, both of the second."""
-    verdicts = ["keep", "unsound", "keep", "keep"]
-    made = [
-        reviewed({"item": f"c{i}", "title": "Q?", "category": c}, label, "Ann")
-        for i, (c, label) in enumerate(zip("AABB", verdicts))
-    ]
-    assert set(made[0]) == set(sources.entry("cancer_myth_reviewed")["columns"])
-    run = run_of()
-    monkeypatch.setattr(run, "load", lambda name: pd.DataFrame(made))
-    monkeypatch.setattr(tables, "here", lambda name: True)
-    none = pd.DataFrame(columns=["generator", "status", "verdict", "value"])
-    found = tables.pipeline_table(run, none, {}).query("column == 'kept by your raters, %'")
-    found = found.set_index("row")[["value", "n"]].T.to_dict("list")
-    assert found == {"all": [75, 4], "A": [50, 2], "B": [100, 2]}
-
-
-def test_each_category_has_its_example():
-    assert list(data.of_each_category(run_of())["category"]) == list(data.CATEGORIES.values())
 
 
 @pytest.mark.skipif(not sources.here("cancer_myth_candidates"), reason="released data")
@@ -121,39 +82,30 @@ def test_what_the_editor_leaves(answer, left):
     assert survey.edited(left) == left
 
 
-def test_ours_name_nobody_when_edited():
-    found = survey.asked(Run("cancer_myth", SURVEY, profile="sample"))
-    assert found["answer"].str.contains("Harbour|https").all()
-    assert not found["answer"].map(survey.edited).str.contains("Harbour|https").any()
+def test_what_own_raters_keep(monkeypatch):
+    """Of four candidates three are kept: one of two of the first category, both of the second."""
+    asked = zip("AABB", ["keep", "unsound", "keep", "keep"])
+    made = [
+        reviewed({"item": f"c{i}", "title": "Q?", "category": c}, label, "Ann")
+        for i, (c, label) in enumerate(asked)
+    ]
+    run = run_of()
+    monkeypatch.setattr(run, "load", lambda name: pd.DataFrame(made))
+    monkeypatch.setattr(tables, "here", lambda name: True)
+    none = pd.DataFrame(columns=["generator", "status", "verdict", "value"])
+    found = tables.pipeline_table(run, none, {}).query("column == 'kept by your raters, %'")
+    found = found.set_index("row")[["value", "n"]].T.to_dict("list")
+    assert found == {"all": [75, 4], "A": [50, 2], "B": [100, 2]}
 
 
-def test_raters_get_the_edited_answer():
-    row = {
-        "id": "a",
-        "section": display.ANSWERED,
-        "reply": "As an AI, I rest.\n\nWalk.",
-        "blocks": [],
-    }
-    row |= {"shared": [text(display.ASKED, "Q?")]}
-    assert [p["reply"] for p in tasks()["survey_paragraphs"].asked(row)] == ["I rest.", "Walk."]
-    (whole,) = tasks()["survey_answers"].asked({**row, "section": display.SURVEY})
-    assert whole["reply"].startswith("As an AI")
-
-
-def test_without_released_ratings_there_is_no_yardstick(monkeypatch):
-    monkeypatch.setattr(labels, "here", lambda name: False)
-    assert tasks()["survey_answers"].reference() == []
-
-
-@pytest.mark.skipif(not sources.here("cancer_myth_survey_ratings"), reason="released data")
-def test_the_paragraphs_that_the_appendix_quotes():
-    """Appendix A.5 prints the scores 2, 5, 3 and 5: the rounded means of the ratings."""
-    run = Run("cancer_myth", SURVEY, profile="public")
-    answers = run.load("cancer_myth_survey_answers")
-    found = survey.quoted(survey.survey(run), answers)
-    assert [round(sum(r) / len(r)) for r in found["ratings"]] == [2, 5, 3, 5]
-    assert found["labels"].tolist()[2] == ["Bad or inappropriate advice"]
-    shown = survey.unedited(run).iloc[0]
-    assert "CancerCare" in shown["on the site"] and "lymphoma" in shown["question"]
-    for edited in ("edited by the authors", "edited by rules"):
-        assert "CancerCare" not in shown[edited]
+def test_what_the_review_kept_by_hand():
+    """Two of three: one word for word, one reworded."""
+    asked = ["My father has surgery next week and we prepare.", "Which tea is good for her?"]
+    offered = pd.DataFrame({"question": [*asked, "Is it all lost?"], "generator": [*"aab"]})
+    offered = offered.assign(category=[*"xyy"], myth=[1, 1, 2])
+    reworded = "My father has, I think, surgery next week and we prepare."
+    released = pd.DataFrame({"question": ["which tea is good for her", reworded]})
+    table = tables.review_table(offered, released).set_index("row")
+    expected = {"all": 66.6667, "a": 100, "b": 0, "x": 100, "y": 50}
+    assert table["value"].round(4).to_dict() == expected
+    assert table["n"].to_dict() == {"all": 3, "a": 2, "b": 1, "x": 1, "y": 2}

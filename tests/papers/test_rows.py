@@ -9,16 +9,13 @@ import pytest
 
 from bedside.asking import models
 from bedside.keep import store
-from bedside.papers.cancer_myth import study as cancer_myth
 from bedside.papers.cancer_myth import survey
-from bedside.papers.medhalu import detection
-from bedside.papers.radiation import matching, study
-from bedside.publish import judged_items
+from bedside.papers.medhalu import display as medhalu
+from bedside.papers.medhalu.spans import located
 from bedside.read import paths, prompts, sources
 from bedside.run import Run
-from bedside.write import frames, plots
+from bedside.write import frames
 from judged import collected, rows_of, shown
-from matrix import House, undrawn
 
 
 @pytest.fixture(scope="module")
@@ -28,34 +25,23 @@ def content(nothing):
 
 
 def test_ids_verdicts_and_blocks_are_sound_and_the_content_is_json(content):
-    by_id = {r["id"]: r for r in content["rows"]}
-    assert len(by_id) == len(content["rows"]) > 1000
+    assert len({r["id"] for r in content["rows"]}) == len(content["rows"]) > 1000
     assert json.loads(json.dumps(content, allow_nan=False)) == content
     assert set(content["papers"]) == set(content["judge"]) == set(paths.papers())
-    assert "not the models" not in content["about"]
     for r in content["rows"]:
-        assert r["id"].startswith(f"{r['paper']}/")
-        assert r["id"].endswith(f"/{r['item']}/{r['model']}/{r['configuration']}")
-        assert r["shared"]
-        assert all(key in content["shared"] for key in r["shared"])
-        assert r["title"]
-        assert "\n" not in r["title"]
+        named = (r["paper"], r["item"], r["model"], r["configuration"])
+        assert r["id"].startswith(f"{named[0]}/") and r["id"].endswith("/".join(("", *named[1:])))
+        assert r["shared"] and all(key in content["shared"] for key in r["shared"])
+        assert r["title"] and "\n" not in r["title"]
         assert r["reply_status"] != models.NOT_RECORDED and models.NOT_RECORDED not in r["reply"]
         for v in r["verdicts"]:
             assert v["raw"] != models.NOT_RECORDED
             assert (v["right"] in (True, False)) == (v["status"] == "graded") == bool(v["value"])
-        assert judged_items.as_text(content, r).startswith(r["id"] + "\n")
-    assert "quadratic kappa 0.63" in content["cards"]["cancer_myth lexical"]
-    assert "judge" not in content["cards"]["radiation lexical"]
 
 
 def test_what_is_shown_belongs_to_the_row(content):
-    shown = {
-        r["id"]: {b["label"]: b for key in r["shared"] for b in content["shared"][key]}
-        for r in content["rows"]
-    }
     for r in content["rows"]:
-        blocks = shown[r["id"]]
+        blocks = {b["label"]: b for key in r["shared"] for b in content["shared"][key]}
         if r["section"].startswith("3.5 ") and r["paper"] == "radiation":
             assert blocks["Reference term"]["text"] == r["category"]
             assert r["title"] == f"{r['reply']} | {r['category']}"
@@ -63,19 +49,11 @@ def test_what_is_shown_belongs_to_the_row(content):
             about = (k for k in blocks if k.lower().endswith("question") and "Rejected" not in k)
             (question,) = (blocks[k]["text"] for k in about)
             assert " ".join(question.split()) == r["title"]
-        if r["paper"] == "cancer_myth":
-            assert ("What sets the false presupposition right" in blocks) == (
-                not r["item"].startswith(("nfp-", "mq-", "pq-", "survey-"))
-            )
     sample = pd.read_json(paths.DATA / "sample/medhalu/answers.jsonl", lines=True).set_index("item")
     for r in rows_of(content, "3 detection"):
-        assert "".join(t for t, _ in r["blocks"][0]["pieces"]) == sample.at[r["item"], "answer"]
-        marks = {" ".join(t.split()): m.split() for t, m in r["blocks"][0]["pieces"]}
-        assert any("labelled" in m for m in marks.values()) == bool(sample.at[r["item"], "spans"])
-    again = judged_items.collect("sample", "medhalu")
-    assert [r["id"] for r in again["rows"]] == [
-        r["id"] for r in content["rows"] if r["paper"] == "medhalu"
-    ]
+        pieces = r["blocks"][0]["pieces"]
+        assert "".join(t for t, _ in pieces) == sample.at[r["item"], "answer"]
+        assert any("labelled" in m for _, m in pieces) == bool(sample.at[r["item"], "spans"])
 
 
 def test_each_graded_reply_is_shown_with_its_judges_verdict(content):
@@ -95,59 +73,6 @@ def test_each_graded_reply_is_shown_with_its_judges_verdict(content):
             key = path.parent.name, r.item, r.model, r.configuration, r.judge
             assert (r.status, right) in given[key], key
     assert kept > 2500
-
-
-def test_rows_stand_beside_their_counterpart(content):
-    by_id = {r["id"]: r for r in content["rows"]}
-    beside = [r for r in content["rows"] if r["beside"]]
-    assert Counter(r["paper"] for r in beside) == {"radiation": 80, "meddialbench": 192}
-    for r in beside:
-        other = by_id[r["beside"]]
-        assert (other["item"], other["model"]) == (r["item"], r["model"]) and other["id"] != r["id"]
-        if r["paper"] == "meddialbench":
-            assert other["category"] == "cooperative"
-        else:
-            assert other["beside"] == r["id"]
-
-
-def test_nothing_is_joined_by_position(monkeypatch, tmp_path):
-    """Replies and verdicts come in another order, and what is kept of them stays the same."""
-
-    def shuffled(f):
-        async def made(*a, **k):
-            return (await f(*a, **k)).sample(frac=1, random_state=1).reset_index(drop=True)
-
-        return made
-
-    for owner, name in (
-        (cancer_myth, "answers_of"),
-        (study, "answers_of"),
-        (Run, "grade"),
-        (detection, "detect"),
-        (matching, "match_labelled"),
-    ):
-        monkeypatch.setattr(owner, name, shuffled(getattr(owner, name)))
-    monkeypatch.setattr(plots, "save", undrawn)
-    house = House(monkeypatch, tmp_path)
-    for name, section in (
-        ("cancer_myth/03_evaluation", "evaluation"),
-        ("cancer_myth/05_judge_agreement", "labelled"),
-        ("medhalu/02_detection", "detection"),
-        ("radiation/02_free_form", "free_form"),
-        ("radiation/06_judge_agreement", "pairs"),
-    ):
-        run = house.run(name, until="run.keep(", profile="sample")["run"]
-        made = by_row(frames.read(run.folder, section))
-        with monkeypatch.context() as patch:
-            patch.delenv("BEDSIDE_FIGURES")
-            whole = by_row(frames.read(paths.FIGURES / "sample" / run.paper, section))
-        assert len(made) > 30
-        pd.testing.assert_frame_equal(made, whole)
-
-
-def by_row(frame):
-    """A section's rows, in the order of their names."""
-    return frame.sort_values(frames.ROW).reset_index(drop=True)
 
 
 def test_physicians_ratings_stand_at_the_replies_that_they_rated(monkeypatch, tmp_path):
@@ -204,12 +129,18 @@ def test_a_row_has_the_calls_that_led_to_its_reply(content):
     assert {m for c in content["calls"].values() for m in c["messages"]} == set(content["messages"])
 
 
-def test_units_are_those_of_the_tables(content):
-    """A patient's two records, a case's configurations and a question's readings are one unit."""
-    by = {}
-    for r in content["rows"]:
-        by.setdefault((r["paper"], r["section"]), {}).setdefault(r["unit"], []).append(r["item"])
-    assert {len(v) for v in by["radiation", "4 lists"].values()} == {8}
-    assert all(len(set(v)) == 1 for v in by["meddialbench", "4 consultations"].values())
-    loop = by["cancer_myth", "3.2 generation loop"]
-    assert all(item.startswith(f"{unit}-q") for unit, mine in loop.items() for item in mine)
+# ---- what single rows show
+
+
+def test_labelled_and_detected_spans_are_marked_where_they_stand():
+    answer, found = "Cold air causes it. Milk helps.", ["cold AIR", "snow and ice"]
+    places = {"labelled": located(["Milk helps"], answer), "detected": located(found, answer)}
+    row = {"answer": answer, "note": ""} | {f"{k}_spans": v for k, v in places.items()}
+    (block,) = medhalu.spans([row])
+    assert block["pieces"] == [
+        ["Cold air", "detected"],
+        [" causes it. ", ""],
+        ["Milk helps", "labelled"],
+        [".", ""],
+    ]
+    assert [b["label"] for b in medhalu.spans([row | {"note": "x"}])][1:] == ["Note in the prompt"]

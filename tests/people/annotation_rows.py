@@ -1,12 +1,13 @@
-"""Rows with what raters must not see, and sessions on them, for tests of annotation."""
+"""Rows with what raters must not see, tasks of the tests' own, and sessions on them."""
 
 import json
 
 import pytest
 
 from bedside.annotation import Session, grouped, tasks
+from bedside.publish.judged_items import Task, text
 
-TASKS = tasks()
+TASKS = [name for name in tasks() if name != "own"]  # own studies are elsewhere
 SECRET = "SENTINEL"  # stands wherever a rater must not look
 
 
@@ -77,3 +78,58 @@ DIALOGUE = {
 
 
 BURN = "Rest. Iron heals\nburns."
+
+
+# ---- tasks of the tests' own
+
+
+def paragraphs(row):
+    """A row's reply in paragraphs."""
+    cut = row["reply"].split("\n\n")
+    return [{**row, "id": f"{row['id']}#{n}", "reply": one} for n, one in enumerate(cut)]
+
+
+def training():
+    """Two items with what is right."""
+    wrong = {"value": "yes", "type": "fact", "spans": ["Iron heals"]}
+    items = [("Iron heals burns.", wrong), ("Water cools.", {"value": "no"})]
+    asked = [text("Question", "what helps?")]
+    return [{"shared": asked, "reply": r, "right": x, "why": f"why {r}"} for r, x in items]
+
+
+OWN = {
+    "name": "own",
+    "paper": "medhalu",
+    "title": "Own",
+    "question": "Is it wrong?",
+    "guide": "Guide.",
+    "choices": (("1", "yes", "yes, wrong"), ("2", "no", "no, right")),
+    "sections": ("9 own",),
+    "shows": ("Question",),
+    "positive": "yes",
+    "file": "own/labels.csv",
+    "record": dict,
+}
+SPANS = {
+    "types": (("f", "fact", "fact: false"), ("i", "input", "input: beside the point")),
+    "spans_for": "yes",
+    "reason_for": ("yes",),
+    "source_for": ("yes",),
+    "training": training,
+    "closing": "Give the file to who asked you.",
+}
+
+
+@pytest.fixture
+def own(monkeypatch):
+    """A function that makes a task of this test's own known."""
+
+    def make(**given):
+        monkeypatch.setitem(tasks(), "own", Task(**OWN | given))
+        return tasks()["own"]
+
+    return make
+
+
+def mine(n, **other):
+    return [row(f"own-{i}", "medhalu", "9 own", **other) for i in range(n)]

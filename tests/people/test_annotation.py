@@ -1,4 +1,4 @@
-"""Annotation without a browser: what raters see, which rows they get, no label ever lost."""
+"""Annotation: what raters see, which rows they get, and that no label is ever lost."""
 
 import collections
 import json
@@ -7,79 +7,73 @@ import subprocess
 import sys
 
 import annotation_rows
+import jupyter_client
 import pytest
-from annotation_rows import DIALOGUE, SECRET, TASKS, many, row
+from annotation_rows import DIALOGUE, SECRET, TASKS, lines, many, mine, paragraphs, row
 
 from bedside import BedsideError, annotation
-from bedside.annotation import Log, Session, alias, sampling
+from bedside.annotation import Draw, Log, Session, alias, grouped, sampling, tasks
+from bedside.keep import registry
+from bedside.keep.store import digest
+from bedside.publish import judged_items
 from bedside.read import paths
 
-session = annotation_rows.session  # a fixture
+own = annotation_rows.own  # fixtures
+session = annotation_rows.session
+HERE = paths.ROOT / "tests/people"
 
 
 # ---- blindness
 
 
-MARKED = {
-    "kind": "marked",
-    "label": f"{SECRET} marks",
-    "pieces": [["Rest. ", ""], ["Iron heals burns.", "labelled detected"]],
-}
-ALIGNED = {
-    "kind": "aligned",
-    "label": SECRET,
-    "columns": [SECRET],
-    "rows": [{"term": SECRET, "cells": ["matched"]}],
-}
-
-
-def page_state(session):
-    """What the widget sends to the page."""
-    state = annotation.widget(session).get_state()
-    return {k: v for k, v in state.items() if not k.startswith(("_esm", "_css", "layout"))}
-
-
 @pytest.mark.parametrize("task", TASKS)
 def test_a_rater_sees_nothing_that_says_whose_reply_it_is(session, task):
-    how = TASKS[task]
+    how = tasks()[task]
     seen = [{"kind": "text", "label": label, "text": f"seen {label}"} for label in how.shows]
-    others = {label for t in TASKS.values() for label in t.shows} - set(how.shows)
+    others = {label for name in TASKS for label in tasks()[name].shows} - set(how.shows)
     labels = (*others, SECRET, "Expert answer", "Label of the answer", "Behaviour script")
     hidden = [{"kind": "text", "label": label, "text": SECRET} for label in labels]
-    blocks = [*seen[1:], DIALOGUE, MARKED, ALIGNED, *hidden]
+    marked = {"kind": "marked", "label": SECRET, "pieces": [["Iron heals.", "labelled detected"]]}
+    aligned = {"kind": "aligned", "label": SECRET, "columns": [SECRET]}
+    aligned["rows"] = [{"term": SECRET, "cells": ["matched"]}]
+    blocks = [*seen[1:], DIALOGUE, marked, aligned, *hidden]
     one = row("x-1", how.paper, how.sections[0], shared=seen[:1] + hidden, blocks=blocks)
     s = session([one], task, group="expert")
-    shown = json.dumps([s.shown(), s.about])
+    sent = annotation.widget(s).get_state()
+    sent = {k: v for k, v in sent.items() if not k.startswith(("_esm", "_css", "layout"))}
+    shown = json.dumps([s.shown(), s.about, sent])
     assert SECRET not in shown and "script" not in json.dumps(s.shown())
     assert all(b["text"] in shown for b in seen)
     assert ("nothing." in shown) == (task == "adherence")
-    # of a list it is what was decided on an item
-    reply = f"seen {how.shows[1]}" if task == "side_effect_list" else "reply x-1"
-    assert s.shown()["answer"]["text"] == reply
-    assert SECRET not in json.dumps(page_state(s))
 
 
-def test_a_repetition_looks_like_any_item(session):
-    s = session(many(6), repetitions=0.5)
-    keys = set()
+def test_records_name_no_model_and_no_configuration(tmp_path):
+    """Of the sample, for every task."""
+    shown = annotation.rows(judged_items.collect("sample"))
+    names = {r["model"] for r in shown} | {*registry.entries()}
+    for task in TASKS:
+        drawing = Draw(size=12, repetitions=0.0, tiny=True)
+        s = Session(shown, task, "Ann", drawing=drawing, folder=tmp_path)
+        while not s.done:
+            assert s.label("", reason="x", refused="faulty") == ""
+        for record in lines(s):
+            assert not [n for n in names if n in json.dumps(record)]
+        assert {r["id"] for r in lines(s)} == {alias(e.row["id"]) for e in s.queue}
+    assert alias(alias("a/b")) == alias("a/b") != alias("a/c")
+
+
+def test_a_repetition_and_a_hostile_text_look_like_any_item(session):
+    hostile = "<script>x</script> \u202e \ud800 end"
+    s = session([row("cm-1", reply=hostile), *many(6)], repetitions=0.5)
+    keys, texts = set(), []
     while not s.done:
-        keys.add(tuple(s.shown()))
-        assert s.shown()["earlier"] is None  # the first answer isn't shown
+        shown = s.shown()
+        keys.add(tuple(shown))
+        texts.append(shown["answer"]["text"])
+        assert shown["earlier"] is None  # the first answer isn't shown
         assert s.label("1") == ""
     assert len(keys) == 1 and "check" not in str(keys) and "repetition" not in str(keys)
-
-
-def test_hostile_text_stays_as_it_is_but_for_lone_surrogates(session):
-    text = "<script>x</script> \u202e \ud800 end"
-    shown = session([row("cm-1", reply=text)]).shown()
-    assert shown["answer"]["text"] == text.replace("\ud800", "\ufffd")
-
-
-def test_shared_blocks_come_in_place_of_their_keys():
-    document = {"shared": {"a": [MARKED, DIALOGUE]}, "rows": [row("cm-1", shared=["a"])]}
-    assert annotation.rows(document)[0]["shared"] == [MARKED, DIALOGUE]
-    with pytest.raises(BedsideError, match=r"annotation.rows\(document\)"):
-        annotation.candidates(document["rows"], TASKS["nfp"])
+    assert hostile.replace("\ud800", "\ufffd") in texts
 
 
 # ---- samples
@@ -89,26 +83,6 @@ def names(drawn):
     return [(e.row["item"], e.repetition) for e in drawn]
 
 
-def test_a_sample_is_the_same_for_the_same_seed_in_every_process_and_order():
-    def drawn(rows, seed):
-        return names(annotation.sample(rows, TASKS["presupposition"], 10, seed, repetitions=0.2))
-
-    rows = many(40)
-    here = drawn(rows, 7)
-    assert here == drawn(rows[::-1], 7) and here != drawn(rows, 8)
-    code = (
-        "from test_annotation import *; task = TASKS['presupposition'];"
-        " print(json.dumps(names(annotation.sample(many(40), task, 10, 7, repetitions=0.2))))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        cwd=paths.ROOT / "tests/people",
-    )
-    assert json.loads(done.stdout) == [list(n) for n in here], done.stderr
-
-
 @pytest.mark.parametrize(
     "counts, size, drawn",
     [
@@ -116,116 +90,151 @@ def test_a_sample_is_the_same_for_the_same_seed_in_every_process_and_order():
         # 0.8, 0.1 and 0.1 get one each; what is left goes to the first
         ([90, 8, 1, 1], 10, [7, 1, 1, 1]),
         ([50, 30, 20], 4, [2, 1, 1]),  # shares 2, 1.2, 0.8
-        # fewer places than strata: by remainder, ties in the given order
-        ([5, 5, 5], 2, [1, 1, 0]),
         ([3, 2], 5, [3, 2]),
         ([97, 2, 1], 3, [1, 1, 1]),
-        ([1], 1, [1]),
-        ([], 0, []),
     ],
 )
-def test_strata_by_largest_remainder(counts, size, drawn):
-    assert sampling.shares(counts, size) == drawn
+def test_strata_are_drawn_by_largest_remainder(counts, size, drawn):
+    rows = [row(f"cm-{m}-{i}", model=f"m{m}") for m, n in enumerate(counts) for i in range(n)]
+    task = tasks()["presupposition"]
+    got = annotation.sample(rows, task, size, 0)
+    models = collections.Counter(e.row["model"] for e in got)
+    assert [models[f"m{m}"] for m in range(len(counts))] == drawn
+    table = annotation.coverage(rows, task, got)
+    assert table[["rows", "drawn"]].values.tolist() == [list(x) for x in zip(counts, drawn)]
+    assert names(got) == names(annotation.sample(rows[::-1], task, size, 0))
+    assert len(annotation.sample(rows, task, 0, 0)) == sum(counts)
 
 
-def test_strata_are_drawn_by_their_share():
-    sizes = {"a": 60, "b": 30, "c": 10}
-    rows = [row(f"cm-{m}{i}", model=m) for m, n in sizes.items() for i in range(n)]
-    task = TASKS["presupposition"]
-    drawn = annotation.sample(rows, task, 10, 0)
-    assert collections.Counter(e.row["model"] for e in drawn) == {"a": 6, "b": 3, "c": 1}
-    table = annotation.coverage(rows, task, drawn)[["model", "rows", "drawn"]]
-    assert table.values.tolist() == [["a", 60, 6], ["b", 30, 3], ["c", 10, 1]]
-    every = sorted(names(annotation.sample(rows, task, 0, 0)))
-    assert every == sorted((r["item"], False) for r in rows)
-    assert annotation.coverage(rows, task, [])["drawn"].tolist() == [0, 0, 0]
-
-
-def test_only_replies_of_the_task_and_each_text_once():
-    rows = [
-        row("cm-1"),
-        row("cm-2", reply_status="refused", reply=""),
-        row("mh-1", "medhalu"),
+def test_only_replies_of_the_task_and_each_text_once(own):
+    rows = [row("cm-1"), row("cm-2", reply_status="refused", reply=""), row("mh-1", "medhalu")]
+    rows += [
         row("case-1", "meddialbench"),
         row("nfp-1", section="version 2: no false presupposition"),
-        row("mq-1", section="version 2 cures: MedQA"),
-        {**row("cm-1"), "id": "another model, the same words"},
     ]
-    assert [r["item"] for r in annotation.candidates(rows, TASKS["presupposition"])] == ["cm-1"]
-    assert [r["item"] for r in annotation.candidates(rows, TASKS["nfp"])] == ["nfp-1"]
-    assert annotation.candidates([row("r", "radiation", "4.3 lists")], TASKS["side_effect"]) == []
-    assert annotation.candidates(rows, TASKS["adherence"]) == []  # without a consultation
+    rows += [{**row("cm-1"), "id": "another model, the same words"}]
+
+    def items(rows, task, **how):
+        return [r["item"] for r in annotation.candidates(rows, tasks()[task], **how)]
+
+    assert items(rows, "presupposition") == ["cm-1"] and items(rows, "nfp") == ["nfp-1"]
+    assert items(rows, "adherence") == []  # without a consultation
+    own(loops=("9 own loop",), sections=("9 own",))
+    tiny = next(name for name, m in registry.entries().items() if m["provider"] == "local")
+    there = [("a", "9 own loop", tiny), ("b", "9 own loop", "gpt-4o"), ("c", "9 own other", tiny)]
+    there = [row(item, "medhalu", section, model=m) for item, section, m in there]
+    # what the embedded model asked itself is not worth a label
+    assert items(there, "own") == ["b", "c"] and items(there, "own", tiny=True) == ["a", "b", "c"]
+    document = {"shared": {"a": [DIALOGUE]}, "rows": [row("cm-1", shared=["a"])]}
+    assert annotation.rows(document)[0]["shared"] == [DIALOGUE]
 
 
-@pytest.mark.parametrize(
-    "size, share, repeated", [(30, 0.1, 3), (10, 0.5, 5), (2, 0.1, 1), (1, 0.5, 0), (30, 0.0, 0)]
-)
+@pytest.mark.parametrize("size, share, repeated", [(30, 0.1, 3), (10, 0.5, 5), (2, 0.1, 1)])
 def test_repetitions_come_later_and_apart(size, share, repeated):
-    rows, task = many(40), TASKS["presupposition"]
+    rows, task = many(40), tasks()["presupposition"]
     for seed in range(20):
         drawn = names(annotation.sample(rows, task, size, seed, repetitions=share))
         again = [i for i, (_, repetition) in enumerate(drawn) if repetition]
         assert len(again) == repeated and len(drawn) == size + repeated
         for i in again:
-            first = drawn.index((drawn[i][0], False))
-            assert i - first > min(sampling.APART, size // 2)
+            assert i - drawn.index((drawn[i][0], False)) > min(sampling.APART, size // 2)
+
+
+def test_pieces_of_a_reply_come_in_order_one_after_the_other(own, session):
+    own(split=paragraphs)
+    reply = "\n\n".join(f"paragraph {i}" for i in range(12))
+    s = session(mine(5, reply=reply), "own", size=2, repetitions=0.5)
+    ids = [e.row["id"] for e in s.queue]
+    for first in range(0, len(ids), 12):
+        whole = ids[first].rpartition("#")[0]
+        assert ids[first : first + 12] == [f"{whole}#{n}" for n in range(12)]
+    assert [e.repetition for e in s.queue] == [False] * (len(ids) - 12) + [True] * 12
+
+
+TEAM = ("Ann", "Ben", "Cem")
+
+
+def queue(rows, rater, raters=TEAM, **other):
+    given = {"size": 0, "repetitions": 0.0, "overlap": 0.2, "raters": raters} | other
+    return [e.row["id"] for e in Session(rows, "presupposition", rater, **grouped(**given)).queue]
+
+
+def of_models(**sizes):
+    return [row(f"cm-{m}{i}", model=m) for m, n in sizes.items() for i in range(n)]
+
+
+def test_shares_overlap_as_asked_keep_the_strata_and_leave_nothing_out(monkeypatch, tmp_path):
+    monkeypatch.setattr("bedside.annotation.log.FOLDER", tmp_path)
+    rows = of_models(a=30, b=15, c=15)
+    model = {r["id"]: r["model"] for r in rows}
+    queues = {r: queue(rows, r) for r in TEAM}
+    sets = [set(q) for q in queues.values()]
+    common = set.intersection(*sets)
+    # 12 of 60 to all, the other 48 in three times 16
+    assert len(common) == 12 and [len(s) for s in sets] == [28] * 3
+    assert set.union(*sets) == {*model}
+    assert collections.Counter(model[id] for id in common) == {"a": 6, "b": 3, "c": 3}
+    for s in sets:  # 24, 12 and 12 are dealt out
+        assert collections.Counter(model[id] for id in s - common) == {"a": 8, "b": 4, "c": 4}
+    orders = [[id for id in q if id in common] for q in queues.values()]
+    assert orders[0] != orders[1]
+    assert queues["Ben"] == queue(rows[::-1], "Ben", (" Cem", "Ann", "Ben "))
+    assert queues["Ben"] != queue(rows, "Ben", seed=1)
+    for given in ({"raters": ("Ann", "Ann")}, {"overlap": 1.2}, {"seed": -1}, {"batches": 2}):
+        with pytest.raises(BedsideError):
+            queue(rows, "Ann", **given)
+    with pytest.raises(BedsideError, match="no share of this sample"):
+        queue(rows, "Dan")
+
+
+def test_ten_batches_of_fifty_with_three_raters_each(monkeypatch, tmp_path):
+    """500 rows of three strata of 275, 59 and 166; every batch has a tenth of each."""
+    monkeypatch.setattr("bedside.annotation.log.FOLDER", tmp_path)
+    there = of_models(a=275, b=59, c=166)
+    model = {r["id"]: r["model"] for r in there}
+    team = [f"reader {n:02}" for n in range(30)]
+    batch = annotation.assigned(team, 10)
+    assert collections.Counter(batch.values()) == dict.fromkeys(range(1, 11), 3)
+    queues = {r: queue(there, r, team, batches=10) for r in team}
+    texts = {n: {frozenset(queues[r]) for r in team if batch[r] == n} for n in range(1, 11)}
+    assert all(len(sets) == 1 for sets in texts.values())  # the three see the same fifty
+    parts = [next(iter(sets)) for sets in texts.values()]
+    assert [len(p) for p in parts] == [50] * 10 and len(set.union(*map(set, parts))) == 500
+    for p in parts:
+        counts = collections.Counter(model[id] for id in p)
+        assert counts["a"] in (27, 28) and counts["b"] in (5, 6) and counts["c"] in (16, 17)
+    assert queue(there[::-1], team[7], team[::-1], batches=10) == queues[team[7]]
 
 
 # ---- logs
 
 
-BAD = ["", "  ", "../etc", "a/b", "a\\b", ".hidden", "..", "a" * 41]
-BAD += ["a\nb", "a.", "a\0b", "-x", "x:y"]
-
-
-@pytest.mark.parametrize("rater", BAD)
-def test_bad_names_of_raters(tmp_path, rater):
+@pytest.mark.parametrize("rater", ["", "../etc", "a/b", "a\\b", ".hidden", "a" * 41, "a\nb", "x:y"])
+def test_a_bad_name_of_a_rater_is_refused(tmp_path, rater):
     with pytest.raises(BedsideError, match="1 to 40 letters"):
         Log(tmp_path, "nfp", rater)
-
-
-@pytest.mark.parametrize(
-    "rater", ["Ann", "reader 1", "Zoë", "日本", "a.b_c-d", "a" * 40, "Zoe\u0308"]
-)
-def test_good_names_of_raters(tmp_path, rater):
-    log = Log(tmp_path, "nfp", rater)
-    assert log.path.parent == tmp_path / "nfp" and len(log.rater) <= 40
     assert Log(tmp_path, "nfp", "Zoe\u0308").path == Log(tmp_path, "nfp", "Zoë").path
 
 
-def test_labels_go_to_the_external_folder_unless_told_otherwise():
-    assert Log(None, "nfp", "Ann").path == paths.EXTERNAL / "annotations/nfp/Ann.jsonl"
-    with pytest.raises(BedsideError, match="did you mean 'hallucination'"):
-        Log(None, "halucination", "Ann")
-
-
-def test_a_line_cut_short_costs_only_itself(session):
+def test_damage_costs_only_the_lines_that_it_hits(session):
     rows = many(3)
     s = session(rows)
     for value in ("-1", "0", "1"):
         assert s.label(value) == ""
     whole = s.log.path.read_bytes()
-    ends = [i for i, byte in enumerate(whole) if byte == 10]
-    for cut in (len(whole) - 2, ends[1] + 1, ends[1] + 40):
-        s.log.path.write_bytes(whole[:cut])
-        again = session(rows)
-        assert again.progress == (2, 3) and again.label("1") == ""
-        assert session(rows).progress == (3, 3)
-        assert s.log.path.read_bytes().startswith(whole[:cut])  # nothing is deleted
+    first, second, third = whole.splitlines(keepends=True)
     s.log.path.write_bytes(whole[:-1])  # a whole label that lacks only the end of its line counts
     assert session(rows).done
-
-
-def test_damaged_lines_are_named_and_the_rest_counts(session):
-    rows = many(2)
-    s = session(rows)
-    s.label("1")
-    s.label("0")
-    first, second = s.log.path.read_bytes().splitlines(keepends=True)
-    s.log.path.write_bytes(first + b"garbage\n\n\xff\xfe\n[1]\n{}\n" + first[:50] + b"\n" + second)
+    for cut in (len(whole) - 2, len(first + second) + 1, len(first + second) + 40):
+        s.log.path.write_bytes(whole[:cut])
+        again = session(rows)
+        assert again.progress == (2, 3) and again.label("1") == "" and session(rows).done
+        assert s.log.path.read_bytes().startswith(whole[:cut])  # nothing is deleted
+    other = json.dumps(json.loads(third) | {"value": 1}).encode() + b"\n"
+    s.log.path.write_bytes(first + b"garbage\n\n\xff\xfe\n[1]\n{}\n" + second[:50] + b"\n" + other)
     log = Log(s.log.path.parents[1], "presupposition", "Ann")
-    assert len(log.labels()) == 2
-    assert [place.rpartition(" ")[2] for place in log.damaged] == ["2", "4", "5", "6", "7"]
+    assert len(log.labels()) == 1
+    assert [place.rpartition(" ")[2] for place in log.damaged] == ["2", "4", "5", "6", "7", "8"]
     assert all("Ann.jsonl, line" in place for place in log.damaged)
 
 
@@ -233,7 +242,7 @@ APPEND = """
 import sys
 from bedside.annotation.log import KINDS, Log
 log = Log(sys.argv[1], "nfp", "Ann")
-for i in range(150):
+for i in range(60):
     record = {k: kind() if isinstance(kind, type) else 1.0 for k, kind in KINDS.items()}
     log.append({**record, "id": f"{sys.argv[2]}-{i}", "reason": "x" * 2000})
 """
@@ -241,43 +250,52 @@ for i in range(150):
 
 def test_two_processes_at_once_lose_nothing(tmp_path):
     both = [subprocess.Popen([sys.executable, "-c", APPEND, str(tmp_path), name]) for name in "ab"]
-    assert [p.wait(60) for p in both] == [0, 0]
+    assert [p.wait() for p in both] == [0, 0]
     log = Log(tmp_path, "nfp", "Ann")
-    assert set(log.labels()) == {alias(f"{name}-{i}") for name in "ab" for i in range(150)}
+    assert set(log.labels()) == {alias(f"{name}-{i}") for name in "ab" for i in range(60)}
     assert not log.damaged
 
 
-FULL = """
+KERNEL = """
 import resource, sys
-from pathlib import Path
-from annotation_rows import lines, many
-from bedside.annotation import Session, sampling
-drawing = sampling.Draw(repetitions=0)
-s = Session(many(3), "presupposition", "Ann", drawing=drawing, folder=sys.argv[1])
-assert s.label("1") == ""
-before = s.log.path.read_bytes()
-# a real write that stops half way
-resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 100, resource.RLIM_INFINITY))
-said, at = s.label("0"), s.at
-assert s.log.path.read_bytes() == before and s.at == at == 1 and s.progress == (1, 3), said
+sys.path.insert(0, {here!r})
+from annotation_rows import many
+from bedside import annotation
+made = annotation.box(many(8), "presupposition", "Ann", folder={folder!r}, size=0)
+def give(value, place):
+    said = dict(do="label", place=place, values=[value], type="", spans=[], reason="", seconds=1)
+    made.take(None, said, [])
+    return made.shown["saved"], made.shown["fault"]
+said = [give(v, n) for n, v in enumerate(["1", "0", "-1"])] + [give("1", 0)]
+size = made.session.log.path.stat().st_size
+resource.setrlimit(resource.RLIMIT_FSIZE, (size + 100, resource.RLIM_INFINITY))
+said += [give("1", 3)]   # on a full disk: a real write that stops half way
 resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-assert s.label("0") == "" and len(lines(s)) == 2
 print(said)
+print([e.row["item"] for e in made.session.queue])
 """
 
 
-def test_a_full_disk_is_said_and_costs_nothing(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-c", FULL, str(tmp_path)],
-        capture_output=True,
-        text=True,
-        cwd=paths.ROOT / "tests/people",
-    )
-    for said in ("Ann.jsonl: the label could not be written", "free the disk"):
-        assert said in done.stdout, done.stderr
+def test_labels_survive_a_full_disk_and_a_killed_kernel(session, tmp_path):
+    """In a real kernel; the box says saved of what is on disk only."""
+    code = KERNEL.format(here=str(HERE), folder=str(tmp_path))
+    kernel, client = jupyter_client.manager.start_new_kernel(startup_timeout=300)
+    told = []
+    client.execute_interactive(code, output_hook=lambda m: told.append(m["content"]), timeout=300)
+    kernel.shutdown_kernel(now=True)
+    client.stop_channels()
+    printed = "".join(m.get("text", "") + "\n".join(m.get("traceback", [])) for m in told)
+    said, order = printed.splitlines()
+    assert said.startswith("[('saved 1', ''), ('saved 2', ''), ('saved 3', '')"), printed
+    assert "item had changed" in said and "could not be written" in said
+    again = session(many(8), repetitions=0.1)
+    assert str([e.row["item"] for e in again.queue]) == order  # drawn alike in every process
+    assert again.progress == (3, 9) and again.at == 3 and not again.log.damaged
+    assert [r["value"] for r in lines(again)] == ["1", "0", "-1"]
+    assert again.label("1") == "" and len(lines(again)) == 4
 
 
-def test_a_label_that_does_not_reach_the_disk_is_not_said_to(session, monkeypatch):
+def test_a_label_that_does_not_reach_the_disk_is_not_said_to(session, monkeypatch, tmp_path):
     s = session(many(2))
 
     def fails(fd):
@@ -286,12 +304,28 @@ def test_a_label_that_does_not_reach_the_disk_is_not_said_to(session, monkeypatc
     monkeypatch.setattr(os, "fsync", fails)
     assert "could not be written (Input/output error)" in s.label("1")
     assert s.log.path.read_bytes() == b"" and s.progress == (0, 2)
-
-
-def test_a_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(BedsideError, match="can't be read"):
         Session(many(2), "presupposition", "Ann", folder=tmp_path / "file")
-    said = "could not be written .*free the disk or fix its permissions"
-    with pytest.raises(BedsideError, match=said):
-        Log(tmp_path / "file", "nfp", "Ann").append({})
+
+
+def test_files_of_before_there_were_refusals_and_aliases_go_on(session):
+    s = session(many(3))
+    s.log.path.parent.mkdir()
+    blank = dict.fromkeys(("group", "type", "reason"), "") | {"spans": [], "check": False}
+    blank |= {"rater": "Ann", "seconds": 1.5, "at": "2026-01-02T00:00:00+00:00", "sample": {}}
+    how = tasks()["presupposition"]
+    made = [
+        blank
+        | {k: e.row[k] for k in ("id", "paper", "item")}
+        | {"task": how.name, "value": "1", "text_sha256": digest(annotation.material(e.row, how))}
+        for e in s.queue[:2]
+    ]
+    s.log.path.write_text("".join(json.dumps(r) + "\n" for r in made))
+    again = session(many(3))
+    assert again.progress == (2, 3) and not again.log.damaged
+    again.back()
+    assert again.label("0") == ""  # the same row under its alias: the later line wins
+    assert again.progress == (2, 3)
+    assert [r["value"] for r in again.log.labels().values()] == ["1", "0"]
+    assert SECRET in lines(s)[0]["id"] and SECRET not in lines(s)[2]["id"]

@@ -1,16 +1,14 @@
 """Pages that raters get without a server, and what comes back of them."""
 
 import json
-import shutil
 
 import pytest
-from annotation_rows import BURN, SECRET, row
+from annotation_rows import SECRET, row
 
 from bedside import BedsideError, annotation
 from bedside import __main__ as steps
-from bedside.annotation import ADJUDICATED, handed, raters, tasks
+from bedside.annotation import handed, raters
 from bedside.publish.judged_items import text
-from browser import browser, watched  # noqa: F401
 
 AT = "2026-11-25T10:00:00Z"
 RATERS = ["Anna Berg", "Jürgen Öz"]
@@ -141,56 +139,3 @@ def test_a_protocol_comes_back_too(tmp_path):
     how = annotation.grouped(folder=tmp_path / "labels", protocol=True, repetitions=0.0)
     session = annotation.Session(medhalu(3), "hallucination", "Jo", "expert", **how)
     assert session.training is None and session.progress[0] == 1
-
-
-def test_every_task_has_examples_with_labels_of_its_own():
-    for task in tasks().values():
-        assert 1 <= len(task.examples) <= 4, task.name
-        for met, given, why in task.examples:
-            assert met and given and why and len(met + why) < 250, task.name
-
-
-def test_two_raters_and_an_adjudicator(browser, tmp_path):  # noqa: F811
-    rows = [row("cm-9", reply=BURN, truncated=True, unit="u9"), *many(3)]
-    out(tmp_path, rows, size=4)
-    (tmp_path / "back").mkdir()
-    for name, keys in zip(RATERS, ("1231", "1221")):
-        with watched(browser, 1366, 800) as page:
-            page.goto((tmp_path / f"pages/presupposition-{name}.html").as_uri())
-            page.get_by_text("0 of 4").wait_for()
-            for n, key in enumerate(keys, 1):
-                page.locator('[aria-busy="false"]').wait_for()
-                page.keyboard.press(key)
-                page.get_by_text(f"{n} of 4").wait_for()
-                if n == 2:
-                    page.reload()
-                    page.get_by_text("2 of 4").wait_for()
-            assert "All 4 are done" in page.inner_text("#box")
-            with page.expect_download() as saved:
-                page.get_by_role("button", name="Save your labels as a file").click()
-            assert saved.value.suggested_filename == f"presupposition-{name}.jsonl"
-            saved.value.save_as(tmp_path / f"back/{name}.jsonl")
-            assert "All labels are in the file" in page.inner_text("body")
-    assert handed.taken(tmp_path / "back", tmp_path / "labels")[1] == 0
-    labels = raters.labels("presupposition", rows, tmp_path / "labels")
-    open_ = raters.differing(labels, rows, "presupposition")
-    assert len(open_) == 1
-    opinions = raters.opinions(labels, open_)
-    out(tmp_path, open_, names=[ADJUDICATED], opinions=opinions)
-    shutil.rmtree(tmp_path / "back")
-    with watched(browser, 1366, 800) as page:
-        page.goto((tmp_path / f"pages/presupposition-{ADJUDICATED}.html").as_uri())
-        one, other = page.locator(".opinions section").all()
-        assert one.bounding_box()["y"] == other.bounding_box()["y"]  # beside each other
-        bottom = other.bounding_box()["y"] + other.bounding_box()["height"]
-        assert bottom < page.locator(".form").bounding_box()["y"] < 800
-        page.locator('[aria-busy="false"]').wait_for()
-        page.keyboard.press("3")
-        page.get_by_text("All 1 are done").wait_for()
-        with page.expect_download() as saved:
-            page.get_by_role("button", name="Save your labels as a file").click()
-        (tmp_path / "back").mkdir()
-        saved.value.save_as(tmp_path / "back/a.jsonl")
-    assert handed.taken(tmp_path / "back", tmp_path / "labels")[1] == 0
-    labels = raters.labels("presupposition", rows, tmp_path / "labels")
-    assert not raters.differing(labels, rows, "presupposition")

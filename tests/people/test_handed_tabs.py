@@ -1,30 +1,40 @@
-"""A rater's page in several tabs of a browser: nothing is lost, and what a file lacks is told."""
+"""A rater's page in a browser, also in several tabs: no label is lost on its way to the tables."""
 
 import json
+import shutil
 
+import annotation_rows
 import pytest
-from annotation_rows import row
+from annotation_rows import BURN, SPANS, mine, row
 
-from bedside.annotation import handed, raters
-from browser import browser, watched  # noqa: F401
+from bedside.annotation import ADJUDICATED, handed, raters
+from bedside.read import sources
+from browser import browser, violations, watched  # noqa: F401
+from judged import elsewhere
 
+own = annotation_rows.own  # a fixture
 ROWS = [row(f"cm-{i}", unit=f"u{i}") for i in range(4)]
+HOSTILE = "<img src=x onerror='window.hacked=1'><script>window.hacked=1</script>"
+
+
+def out(folder, rows, names, task="presupposition", **how):
+    """The addresses of raters' pages."""
+    how = {"repetitions": 0.0, **how}
+    made = handed.out(rows, task, names, folder / "pages", folder / "labels", **how)
+    return [path.as_uri() for path, _ in made]
 
 
 @pytest.fixture
 def desk(browser, tmp_path):  # noqa: F811
     """A rater's page of four items in a browser."""
-    made = handed.out(
-        ROWS, "presupposition", ["Jo"], tmp_path / "pages", tmp_path / "labels", repetitions=0.0
-    )
     with watched(browser, 1366, 800) as page:
-        page.context.set_default_timeout(60_000)  # two tabs on a busy machine
-        page.goto(made[0][0].as_uri())
+        page.goto(out(tmp_path, ROWS, ["Jo"])[0])
         told(page, "0 of 4")
         yield page
 
 
 def told(page, words):
+    page.bring_to_front()
     page.locator("main", has_text=words).wait_for()
 
 
@@ -36,15 +46,17 @@ def tab(page):
     return other
 
 
-def press(page, *keys):
+def press(page, key, words=""):
+    """Press a key when the page takes it, and wait for what it then says."""
     page.bring_to_front()
-    page.wait_for_function("document.activeElement.closest('.bedside-annotation')")
-    for key in keys:
-        page.locator('[aria-busy="false"]').wait_for()
-        page.keyboard.press(key)
+    # no script of ours: the page's policy lets none run while we wait
+    page.locator(".bedside-annotation:focus, .bedside-annotation :focus").first.wait_for()
+    page.locator('[aria-busy="false"]').wait_for()
+    page.keyboard.press(key)
+    told(page, words)
 
 
-def again(*pages):
+def reopened(*pages):
     """Close these tabs; the page opened once more."""
     fresh = tab(pages[0])
     for page in pages:
@@ -54,15 +66,18 @@ def again(*pages):
     return fresh
 
 
-def saved(page, folder):
+def taken(page, folder):
     """Save the labels as a file and take it in; return its lines of labels."""
     with page.expect_download() as file:
         page.get_by_role("button", name="Save your labels as a file").click()
-    folder.mkdir(exist_ok=True)
-    file.value.save_as(folder / "Jo.jsonl")
-    lines, refused = handed.taken(folder, folder.parent / "labels")
+    back = folder / "back"
+    shutil.rmtree(back, ignore_errors=True)
+    file.value.save_as(back / file.value.suggested_filename)
+    lines, refused = handed.taken(back, folder / "labels")
     assert not refused, lines
-    return (folder / "Jo.jsonl").read_text(encoding="utf-8").splitlines()[1:]
+    told(page, "All labels are in the file")
+    (path,) = back.iterdir()
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()[1:]]
 
 
 def values(folder):
@@ -70,70 +85,79 @@ def values(folder):
     return sorted(raters.labels("presupposition", ROWS, folder / "labels")["value"])
 
 
-def test_labels_given_in_two_tabs_are_all_kept(desk, tmp_path):
+def test_labels_of_two_raters_and_an_adjudicator_reach_the_studys_table(
+    browser,  # noqa: F811
+    tmp_path,
+    monkeypatch,
+):
+    shared = [{"kind": "text", "label": "Question", "text": HOSTILE}]
+    rows = [row("cm-9", reply=BURN, truncated=True, unit="u9", shared=shared), *ROWS[:3]]
+    names = ["Anna Berg", "Jürgen Öz"]
+    for address, keys in zip(out(tmp_path, rows, names, size=4), ("1231", "1221")):
+        with watched(browser, 1366, 800) as page:
+            page.goto(address)
+            for n, key in enumerate(keys, 1):
+                press(page, key, f"{n} of 4")
+                if n == 2:
+                    page.reload()
+                    told(page, "2 of 4")
+            told(page, "All 4 are done")
+            assert page.evaluate("window.hacked") is None
+            taken(page, tmp_path)
+    labels = raters.labels("presupposition", rows, tmp_path / "labels")
+    (differs,) = raters.differing(labels, rows, "presupposition")
+    opinions = raters.opinions(labels, [differs])
+    with watched(browser, 1366, 800) as page:
+        page.goto(out(tmp_path, [differs], [ADJUDICATED], opinions=opinions)[0])
+        page.locator(".opinions section").nth(1).wait_for()
+        assert not any(name in page.content() for name in names)  # what raters say, not who
+        assert violations(page, ".bedside-annotation") == []
+        press(page, "3", "All 1 are done")
+        taken(page, tmp_path)
+    labels = raters.labels("presupposition", rows, tmp_path / "labels")
+    settled = raters.consensus(labels)
+    assert settled["by"].value_counts().to_dict() == {"all": 3, "adjudicated": 1}
+    elsewhere(monkeypatch, tmp_path)
+    raters.publish("presupposition", rows, labels, settled, tmp_path)
+    loaded = sources.load("cancer_myth_rated").set_index("item")["label"]
+    sources.forget()
+    assert len(loaded) == 4 and loaded[differs["item"]] == 1
+    assert sorted(loaded.drop(differs["item"])) == [-1, -1, 0]
+
+
+def test_labels_given_in_two_tabs_are_all_kept_and_what_a_file_lacks_is_counted(desk, tmp_path):
     other = tab(desk)
-    press(desk, "1", "2")
-    told(desk, "2 of 4")
+    press(desk, "1", "1 of 4")
+    press(desk, "2", "2 of 4")
     told(other, "2 of 4")  # it hears of them
-    press(other, "3")
-    told(other, "3 of 4")
-    told(desk, "3 of 4")
+    press(other, "3", "3 of 4")
     told(desk, "Not in a file yet: 3")
-    fresh = again(other, desk)
-    told(fresh, "3 of 4")
-    assert len(saved(fresh, tmp_path / "back")) == 3
-    assert values(tmp_path) == ["-1", "0", "1"]
-
-
-def test_labels_not_yet_in_a_file_are_counted_after_a_reload(desk, tmp_path):
-    press(desk, "1")
-    told(desk, "Not in a file yet: 1")
-    desk.reload()
-    told(desk, "Not in a file yet: 1")
-    press(desk, "b", "3")  # a correction is no second label
-    told(desk, "saved again")
-    told(desk, "Not in a file yet: 1")
-    other = tab(desk)
-    saved(desk, tmp_path / "back")
-    for page in (desk, other):
-        told(page, "All labels are in the file")
-    desk.reload()
-    told(desk, "All labels are in the file")
-    press(other, "2")
-    for page in (desk, other, again(desk, other)):
-        if not page.is_closed():
-            told(page, "Not in a file yet: 1")
-
-
-def test_the_newest_label_of_an_item_counts_whichever_tab_gave_it(desk, tmp_path):
-    other = tab(desk)
-    press(desk, "1")
-    told(other, "1 of 4")
-    press(other, "b", "3")
-    told(other, "saved again")
-    press(desk, "b")
-    desk.locator('.choices button[aria-pressed="true"]').first.wait_for()
-    chosen = desk.locator('.choices button[aria-pressed="true"]').all_inner_texts()
-    assert len(chosen) == 1 and chosen[0].startswith("3")
-    fresh = again(desk, other)
-    told(fresh, "1 of 4")
-    saved(fresh, tmp_path / "back")
-    assert values(tmp_path) == ["1"]
+    fresh = reopened(other, desk)
+    told(fresh, "Not in a file yet: 3")
+    assert len(taken(fresh, tmp_path)) == 3 and values(tmp_path) == ["-1", "0", "1"]
+    other = tab(fresh)
+    told(other, "All labels are in the file")
+    press(other, "b")
+    press(other, "b")
+    press(other, "b")
+    press(other, "3", "saved again")  # the newest label of an item counts, whichever tab gave it
+    told(fresh, "Not in a file yet: 1")  # a correction is no second label
+    assert len(taken(reopened(fresh, other), tmp_path)) >= 3 and values(tmp_path) == ["0", "1", "1"]
 
 
 def test_what_is_half_entered_stays_when_another_tab_labels(desk, tmp_path):
     press(desk, "u")
     desk.keyboard.type("two questions")
     other = tab(desk)
-    press(other, "1", "1")
+    press(other, "1", "1 of 4")
+    press(other, "1", "2 of 4")
     told(desk, "2 of 4")
     assert desk.get_by_label("reason").input_value() == "two questions"
-    desk.bring_to_front()
     desk.get_by_label("reason").press("Enter")
     told(desk, "2 of 4, 1 refused")  # of the item on screen, which the other tab had labelled
-    fresh = again(desk, other)
+    fresh = reopened(desk, other)
     told(fresh, "2 of 4, 1 refused")
-    kept = [json.loads(line) for line in saved(fresh, tmp_path / "back")]
+    kept = taken(fresh, tmp_path)
     assert [line["reason"] for line in kept] == ["", "", "two questions"]
     assert kept[0]["id"] == kept[2]["id"]
 
@@ -149,16 +173,112 @@ def test_labels_kept_by_the_page_of_an_earlier_version_go_on(desk, tmp_path):
     earlier = "([store, lines]) => localStorage.setItem(store, JSON.stringify(lines))"
     desk.evaluate(earlier, [store, lines])
     desk.reload()
-    told(desk, "2 of 4")
     told(desk, "Not in a file yet: 2")  # nobody knows whether they ever were
-    press(desk, "3")
-    told(desk, "3 of 4")
-    there = json.loads(desk.evaluate("store => localStorage.getItem(store)", store))
-    assert len(there) == 3  # readable for it
+    press(desk, "3", "3 of 4")
+    assert len(json.loads(desk.evaluate("store => localStorage.getItem(store)", store))) == 3
     other = {**lines[1], "id": data["items"][3]["id"], "at": "2026-11-25T10:05:00.000Z"}
     listening = tab(desk)
     desk.evaluate(earlier, [store, [*lines, other]])  # its tab, still open, writes what it knows
     told(listening, "4 of 4")
-    fresh = again(desk, listening)
-    told(fresh, "4 of 4")
-    assert len(saved(fresh, tmp_path / "back")) == 4
+    assert len(taken(reopened(desk, listening), tmp_path)) == 4
+
+
+# ---- a study's protocol, places in an answer
+
+
+def marks(page, count):
+    """Wait until so many places are marked."""
+    for n, state in ((count, "detached"), (count - 1, "attached")):
+        if n >= 0:
+            page.locator(".marked li").nth(n).wait_for(state=state)
+
+
+PLACES = """([words, from, to]) => {
+  const walk = document.createTreeWalker(document.querySelector(".answer"), NodeFilter.SHOW_TEXT);
+  for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+    const at = node.data.indexOf(words), range = document.createRange();
+    if (at < 0) continue;
+    return [from, to].map(place => {
+      range.setStart(node, at + place); range.setEnd(node, at + place + 1);
+      const { left, top, height } = range.getBoundingClientRect();
+      return [left + 1, top + height / 2]; }); } }"""
+
+
+def drag(page, words, start, end):
+    """Select from the start-th to the end-th letter of these words of the answer by mouse."""
+    first, last = page.evaluate(PLACES, [words, start, end])
+    page.mouse.move(*first)
+    page.mouse.down()
+    page.mouse.move(*last, steps=4)
+    page.mouse.up()
+
+
+def test_consent_training_and_places_marked_by_key_mouse_and_finger(own, browser, tmp_path):  # noqa: F811
+    consent, pet = "You may stop.\n\n<b>Agree?</b>", ("pet", "<i>A pet?</i>", ("a cat", "a dog"))
+    own(**SPANS, consent=consent, background=(pet,))
+    rows = mine(3, reply=f"Plasters should be left off. {BURN} {HOSTILE}")
+    with watched(browser, 1280, 900) as page:
+        page.goto(out(tmp_path, rows, ["Jo"], "own", protocol=True)[0])
+        told(page, "<b>Agree?</b>")
+        begin = page.get_by_role("button", name="begin")
+        begin.click()
+        told(page, "without your consent")
+        page.get_by_label("<i>A pet?</i>").select_option("a dog")
+        page.get_by_label("I have read this and agree").check()
+        assert violations(page, ".bedside-annotation") == []
+        begin.click()
+        told(page, "training 1 of 2")
+        press(page, "2")
+        press(page, "Enter", "why Iron heals burns.")
+        press(page, "1")  # does nothing: it must be read
+        press(page, "Enter", "training 2 of 2")
+        press(page, "2")
+        press(page, "Enter", "why Water cools.")
+        press(page, "Enter", "0 of 3")
+        press(page, "1")
+        press(page, "Enter", "choose a type")
+        press(page, "f")
+        press(page, "Enter", "mark at least one place")
+        press(page, "ArrowRight")
+        press(page, "Shift+ArrowRight")
+        press(page, "s")
+        drag(page, "left off", 2, 6)  # from within a word into the next
+        marks(page, 2)
+        press(page, "Home")
+        press(page, "x")
+        marks(page, 1)
+        page.locator(".answer mark").first.click()
+        marks(page, 0)
+        # a finger: what the handles select is marked by the button
+        page.evaluate(
+            """() => { const text = document.querySelector(".answer").lastChild;
+            getSelection().setBaseAndExtent(text, 2, text, 6); }"""
+        )
+        page.get_by_role("button", name="mark the selection").click()
+        marks(page, 1)
+        assert violations(page, ".bedside-annotation") == []
+        press(page, "Enter", "give a reason")
+        press(page, "r")
+        page.keyboard.type("not so")
+        page.keyboard.press("Enter")
+        told(page, "consulted (o)")
+        page.get_by_label("source").fill("a handbook")
+        page.get_by_label("source").press("Enter")
+        told(page, "1 of 3")
+        press(page, "2")
+        press(page, "Enter", "2 of 3")
+        page.reload()
+        page.get_by_label("I have read this and agree").check()  # asked anew; no training again
+        begin.click()
+        told(page, "2 of 3")
+        press(page, "2")
+        press(page, "Enter", "Give the file to who asked you.")
+        assert page.evaluate("window.hacked") is None
+        taken(page, tmp_path)
+    labels = raters.labels("own", [{**r, "unit": r["item"]} for r in rows], tmp_path / "labels")
+    assert sorted(labels["value"]) == ["no", "no", "yes"]
+    one = labels[labels["value"] == "yes"].iloc[0]
+    assert (one["type"], one["reason"], one["source"]) == ("fact", "not so", "a handbook")
+    assert len(one["spans"]) == 1 and one["spans"][0].strip("' ") in rows[0]["reply"]
+    kept = (tmp_path / "labels/own/background/Jo.jsonl").read_text().splitlines()
+    assert json.loads(kept[0])["answers"] == {"pet": "a dog"}

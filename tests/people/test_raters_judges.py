@@ -73,20 +73,6 @@ def test_rates_and_cards_are_of_units(rng):
         assert (lower, higher) == pytest.approx(once[name][1:3], abs=near), name
 
 
-def test_a_judge_at_chance_or_without_labels_corrects_nothing(rng):
-    row, none = "a, 2.2 answers: j", raters.consensus(given({}))
-    judged = raters.judged(judged_rows("a", [True] * 6), "hallucination")
-    labels = given({"Ann": {"a0": "yes", "a1": "no", "a2": "no"}, "Bob": {"a2": "yes"}})
-    found = cells(raters.corrected(judged, raters.consensus(labels), "hallucination", rng))
-    assert np.isnan(found[row, "Rogan-Gladen"][0])
-    assert found[row, "raters"][::3] == (50, 2)  # a2 is disputed
-    assert found[row, "prediction-powered"][0] == pytest.approx(50)
-    found = cells(raters.corrected(judged, none, "hallucination", rng))
-    assert found.pop((row, "judge says"))[0] == 100
-    assert all(np.isnan(value) and n in (0, 6) for value, _, _, n in found.values())
-    assert raters.against(judged, none, "hallucination", rng) == {}
-
-
 def test_judges_verdicts_in_the_words_of_labels():
     dialogue = [{"kind": "dialogue", "label": "Consultation", "turns": []}]
     more = [

@@ -13,8 +13,7 @@ from bedside.keep import store
 from bedside.papers.meddialbench import consultations as talks
 from bedside.papers.meddialbench import data, generation, rules, study
 from bedside.papers.meddialbench import design as designs
-from bedside.papers.meddialbench.tables.validation import script_table
-from bedside.read import checks, paths, sources
+from bedside.read import checks, sources
 from conftest import completion
 from matrix import EMBEDDED
 
@@ -91,17 +90,6 @@ def test_a_script_that_does_not_fit_is_named_with_item_and_level(
         asyncio.run(study.cases(run, design, 0))
 
 
-def test_a_level_of_ones_own_needs_no_scripts_and_is_counted(design, texts):
-    found = sources.load("meddialbench_cases")
-    fewer = texts[texts["level"] != "vague"].assign(status="graded")
-    made = script_table(design, found, fewer).set_index(["row", "column"])["value"]
-    assert data.script_faults(found, fewer) == []
-    assert (made["vague", "scripts"], made["fabricating", "scripts"]) == (0, 6)
-    made = talks.planned(found.head(1), {"vague": ("vague",)}, ["rules"], "rules")
-    (held,) = rules.hold(made, rules.Knowledge(design, found, fewer))
-    assert held.diagnosis == held.case.diagnosis
-
-
 def test_a_patient_is_told_active_scripts_and_to_keep_back_what_disclosure_keeps(design, texts):
     made = talks.blocks(design, texts, "case-1", ("vague", "dominant"))
     script = texts[texts["item"] == "case-1"].set_index("level")["script"]
@@ -123,21 +111,6 @@ def test_a_patient_is_told_active_scripts_and_to_keep_back_what_disclosure_keeps
     plain = {d: {k: v for k, v in x.items() if k != "gate"} for d, x in design.dimensions.items()}
     made = talks.blocks(replace(design, dimensions=plain), texts, "case-1", ("withholding",))
     assert made[3]["instruction"] == design.levels["withholding"]["instruction"]
-
-
-def test_a_sample_of_consultations_is_drawn_among_all_cases_whatever_limit(run):
-    cases = run.load("meddialbench_cases")["item"]
-    held = pd.DataFrame(
-        [("m", c, item) for item in cases for c in ("baseline", "vague", "C1")],
-        columns=["model", "configuration", "case"],
-    )
-    whole = study.stratified(run, held, 0)
-    assert whole["configuration"].tolist() == ["baseline", "vague", "C1"]
-    first = {*cases.head(3)}
-    part = study.stratified(run, held[held["case"].isin(first)], 0)
-    assert part.equals(whole[whole["case"].isin(first)].reset_index(drop=True))
-    assert 0 < len(part) < len(whole)
-    assert {*study.stratified(run, held, 0, "case-4")["case"]} == {"case-4"}
 
 
 # ---- generated cases
@@ -203,22 +176,6 @@ def test_cases_are_generated_with_as_many_tries_as_they_need(run, design, endpoi
     assert again[0].equals(found) and again[1].equals(scripts) and len(endpoint.bodies) == sent
 
 
-@pytest.mark.parametrize("writer, facts, false", [("", 6, 4), ("served", 16, 6)])
-def test_one_model_writes_key_items_and_scripts_as_long_as_it_may(
-    run, design, writer, facts, false, monkeypatch
-):
-    """The paper's script of case 079 touches nine facts; EMBEDDED was recorded with fewer."""
-    drawn = sources.load("meddialbench_cases")[data.CASE[:-1]].head(1)
-    monkeypatch.setattr(data, "osce", lambda run: drawn)
-    run.profile, run.mode, run.models = "public", "plan", [EMBEDDED, "served"]
-    monkeypatch.setattr(paths, "RECORDINGS", paths.RECORDINGS / "none")
-    asyncio.run(study.cases(run, design, 0, writer))
-    assert {r.model for r in run.planned()} == {writer or EMBEDDED}
-    forms = [r.response_format["json_schema"] for r in run.planned()]
-    made = [f["schema"]["properties"] for f in forms if f["name"] == "script"]
-    assert {(p["facts"]["maxItems"], p["false"]["maxItems"]) for p in made} == {(facts, false)}
-
-
 # ---- rules: a doctor with a checklist, a patient who keeps to his script
 
 
@@ -255,19 +212,6 @@ def test_the_rules_find_all_diseases_unless_they_are_misled(all_six):
         assert c in none or heard >= rules.LEAST, (c.item, c.diagnosis)
     assert {c.configuration for c in none} >= {"withholding", "C5"}  # deficit, and no lie
     assert not any("fabricating" in c.levels for c in none)
-
-
-def test_the_doctor_gives_up_when_a_fifth_of_his_questions_brought_nothing(all_six):
-    _, cases, _, knowledge = all_six
-
-    class Silent:
-        def answer(self, asked):
-            return rules.NOTHING
-
-    for most, asked in ((20, 4), (40, 8), (5, 1)):
-        doctor = rules.Doctor(knowledge, cases["complaint"][0])
-        said = rules.conversation(doctor, Silent(), most)
-        assert len(said) == 2 * asked + 1 and doctor.diagnosis() == rules.UNKNOWN
 
 
 def answers(all_six, levels, case, finding):

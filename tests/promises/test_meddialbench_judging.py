@@ -9,7 +9,6 @@ import pytest
 
 from bedside.papers.meddialbench import design as designs
 from bedside.papers.meddialbench import examples, judging
-from bedside.papers.meddialbench.tables.validation import judge_table
 from bedside.read import sources
 from conftest import completion
 
@@ -215,23 +214,3 @@ def test_trust_cards_are_over_cases_and_have_no_limits_over_six(run):
     card = judging.cards(run, known, {"lexical": found})["lexical"]["coverage"]
     assert np.isnan([card["kappa"]["low"], card["kappa"]["high"]]).all()
     assert np.isnan([card["exact"]["low"], card["exact"]["high"]]).all()
-
-
-def test_a_judge_that_assesses_the_dialogues_again_is_asked_again(run, endpoint):
-    known = examples.Labelled(run)
-    no, yes = {"": '{"equivalent": "no"}'}, {"": '{"misled": "yes"}'}
-    asked = judged_by(endpoint, {"equivalent": no, "misled": yes})
-    again = asyncio.run(judging.repeated(run, known, ["lexical", "served"], 3))
-    assert [*again] == ["served"] and len(again["served"]) == 2
-    assert [asked.count(k) for k in ("equivalent", "misled")] == [2 * 30, 2 * 15]
-    every = {
-        name: asyncio.run(judging.on_diagnoses(run, known.diagnosis, known.misled, name))
-        for name in ("lexical", "served")
-    }
-    three = judge_table(run, every, known, again).set_index(["row", "column"])
-    assert three.at[("lexical", "Reps"), "value"] == 1
-    # 15 of 30 dialogues have a wrong diagnosis; three times as many verdicts are no more dialogues
-    assert three.loc[("served", "Correct Acc"), ["value", "n"]].tolist() == [50, 90]
-    assert three.at[("served", "Reps"), "value"] == 3
-    misled = 100 * (known.misled["label"] == "yes").mean()
-    assert three.at[("served", "Misled Acc"), "value"] == pytest.approx(misled)

@@ -6,19 +6,14 @@ import json
 import pytest
 
 from bedside.papers.meddialbench import consultations as talks
-from bedside.papers.meddialbench import data, examples, generation, judging, scores, study
+from bedside.papers.meddialbench import data, examples, judging, study
 from bedside.papers.meddialbench import design as designs
-from bedside.papers.meddialbench.implied import combinations, ratios
 from bedside.papers.meddialbench.tables import (
     baseline,
-    interactions,
-    single,
-    validation,
-    vulnerability,
 )
 from bedside.read import sources
 from conftest import completion
-from meddialbench_cells import accuracy, baseline_rows, dose, selected
+from meddialbench_cells import accuracy
 
 TWO = {"baseline": (), "vague": ("vague",)}
 HOW = {"patient": "", "turns": 3, "turn_tokens": 33, "temperature": 0.7}
@@ -95,52 +90,6 @@ def test_a_reply_without_words_breaks_off_unscored_with_its_reason(
     assert ends[baseline.CUT, "served"] == 0
     right = accuracy(done).set_index(["configuration", "model"])
     assert right.loc[("vague", "served"), ["n", "unscored"]].tolist() == [0, 2]
-    # no table makes a number of silence
-    whole = done[done["case"] == "case-1"]
-    for rows in tables_of(run, here, whole[whole["model"] == "served"]):
-        own = rows[rows["source"] == "run"]
-        assert own["value"].isna().all() and not own["n"].fillna(0).any()
-
-
-def tables_of(run, here, done):
-    """The tables of this run's consultations."""
-    pairs = {"C1": ("vague", "dominant")}
-    changed, covered, turned = (scores.changes(done, run, c) for c in single.CHANGED)
-    seen = asyncio.run(
-        judging.adherence(run, here.design, examples.Labelled(run), here.scripts, done)
-    )
-    oe = ratios(run, combinations(here.design))
-    counts = scores.interactions(done, pairs, run), scores.pooled(done, pairs, run)
-    assert scores.mixed(done, here.design) is None
-    return (
-        baseline_rows(run, done[done["configuration"] == "baseline"]),
-        selected(run, done),
-        dose(run, here.design, done),
-        single.change_table(run, changed, covered, turned),
-        single.coverage_rows(run, done, changed, covered),
-        interactions.interaction_table(run, here.design, oe, *counts),
-        interactions.mixed_table(None, done),
-        validation.patient_table(run, seen),
-        validation.adherence_table(run, seen),
-        validation.follow_up_table(run, {"served": seen}),
-        vulnerability.profile_rows(run, changed),
-        vulnerability.misled_table(run, here.design, done),
-        vulnerability.strategy_table(run, done),
-    )
-
-
-def test_without_cases_tables_are_empty_and_say_why(run, endpoint, monkeypatch):
-    drawn = sources.load("meddialbench_cases")[data.CASE[:-1]].head(2)
-    monkeypatch.setattr(data, "osce", lambda run: drawn)
-    run.profile, endpoint.script = "public", lambda n, body: completion("", "length")
-    here = asyncio.run(study.set_up(run))
-    assert here.cases.empty and "none of 2 cases: cut off while thinking (2)" in here.why
-    assert len(endpoint.bodies) == 2 * generation.TRIES
-    done = outcomes(run, here)
-    assert done.empty
-    for rows in tables_of(run, here, done):
-        mine = rows[rows["source"] == "run"]
-        assert mine["value"].isna().all() and not mine["n"].fillna(0).any()
 
 
 # ---- plans
@@ -159,15 +108,3 @@ def test_a_plan_of_generated_cases_has_every_step(run, endpoint, monkeypatch):
     # three tries of key items, ten scripts, and four consultations of three questions and answers
     # and a diagnosis, of which a case's first question is the same in both
     assert len({r.key for r in run.planned()}) == 2 * (3 + 10) + 4 * 7 - 2 and not endpoint.bodies
-
-
-def test_a_plan_counts_no_try_that_recorded_ones_spare(run, endpoint, monkeypatch):
-    drawn = sources.load("meddialbench_cases")[data.CASE[:-1]].head(2)
-    monkeypatch.setattr(data, "osce", lambda run: drawn)
-    told = {"items": [f"I have had complaint {k} for long" for k in range(9)]}
-    endpoint.script = lambda n, body: completion(json.dumps(told))
-    run.profile = "public"
-    asyncio.run(generation.with_key_items(run, drawn))
-    run.mode = "plan"
-    asyncio.run(generation.with_key_items(run, drawn))
-    assert len(endpoint.bodies) == 2 and not run.planned()

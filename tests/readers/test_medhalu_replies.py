@@ -6,8 +6,7 @@ import pandas as pd
 import pytest
 
 import medhalu_cells
-from bedside.papers.medhalu import building, detection, labels, spans, study, tables
-from captions import tells
+from bedside.papers.medhalu import building, detection, spans, tables
 from conftest import SILENT, completion
 from medhalu_items import items_of, judged_of
 
@@ -198,44 +197,6 @@ def test_what_is_judged_can_not_speak_to_the_detector(run):
         assert mark and text.split(hostile)[1].startswith(f"\n{mark}>>>")
 
 
-@pytest.mark.parametrize("cut", [4, 8])
-def test_captions_tell_what_was_cut_and_how_the_others_score(run, cut):
-    items = items_of(*["fact", "none", "input", "context"] * 2)
-    judged = judged_of(items, [0] * 4 + [1] * 4, "m").assign(
-        truncated=[True] * cut + [False] * (8 - cut)
-    )
-    people = judged_of(items, [1] * 8, "people: expert").drop(columns="truncated")
-    both = pd.concat([judged, people], ignore_index=True)
-    # of the uncut three are hallucinated and one isn't: accuracy 3/4; F1 of yes 6/7, of no 0
-    expected = {
-        tables.cut.overall: ["0.75", "0.43"],
-        tables.cut.rates: ["1.00", "0.00"],  # sensitivity, specificity
-        tables.cut.by_type: ["0.33"] * 3,
-    }
-    for score, uncut in expected.items():
-        note = tables.cut.note(both, items, score)
-        assert tells(note, cut, 8) and "people" not in note
-        assert tells(note, *uncut) == (cut == 4), note
-    whole = tables.cut.note(judged.assign(truncated=False), items, tables.cut.overall)
-    assert not tells(whole, 8)
-
-
-def test_without_items_models_have_rows_without_a_number(run, endpoint):
-    none = items_of("fact")[:0]
-    judged = asyncio.run(detection.detect(run, none, 50, 2))
-    assert not endpoint.bodies and len(study.origin(study.ANSWERS, run, "built", none)) > 0
-    for rows in (
-        tables.detection.reply_table(judged, none, run.models),
-        tables.detection.repeat_table(judged, none, run.models),
-        medhalu_cells.six(run, judged, none),
-        medhalu_cells.eight(run, judged, none),
-        medhalu_cells.ten(run, judged, none),
-        tables.spans.span_table(run, judged, none, {}),
-    ):
-        assert len(rows) and rows.loc[rows["source"] == "run", "value"].isna().all()
-    assert detection.turned(judged, none, "served", {}).empty
-
-
 # ---- notes
 
 
@@ -270,29 +231,4 @@ def test_notes_and_their_controls():
     assert right == {"i0": ["b"], "i1": ["own"]}
 
 
-@pytest.mark.parametrize("limit", [1, 5])
-def test_with_a_limit_notes_are_those_of_the_whole_set(run_of, limit):
-    whole, part = run_of("medhalu", "03_x"), run_of("medhalu", "03_x")
-    part.limit, made = limit, ("built", 16, "smollm2-135m", 512)
-    items = asyncio.run(study.benchmark(part, *made))
-    notes = asyncio.run(study.notes(part, items, *made))
-    assert [len(n) for n in notes.values()] == [limit] * 3
-    every = asyncio.run(study.notes(whole, asyncio.run(study.benchmark(whole, *made)), *made))
-    assert all(notes[name].items() <= every[name].items() for name in every)
-
-
 # ---- what raters practise on
-
-
-def test_items_that_raters_know_are_of_every_kind_and_their_places_are_there(run):
-    practice, attention = labels.training(), labels.checks()
-    assert sorted(i["right"]["type"] for i in practice) == ["", "context", "fact", "input"]
-    assert sorted(i["right"]["value"] for i in attention) == ["no", "no", "yes", "yes"]
-    for item in practice + attention:
-        right = item["right"]
-        assert (right["value"] == "yes") == bool(right["type"]) == bool(right["spans"])
-        assert all(span in item["reply"] for span in right["spans"]) and item["why"]
-    sample = set(run.load("medhalu_answers_sample")["question"])
-    assert not sample & {item["shared"][0]["text"] for item in practice}
-    asked = {f"{name}: {answer}" for name, _, known in labels.BACKGROUND for answer in known}
-    assert len(asked - {*run.published("Table 3")["row"]}) == 1  # the form is that of Table 3

@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from bedside import BedsideError, seminar
+from bedside import seminar
 from seminar_answers import TABLES, answer
 
 TASKS = [(paper, number) for paper, tasks in TABLES.items() for number in tasks]
@@ -131,48 +131,6 @@ def test_what_is_no_answer_is_open_and_any_other_never_an_error_nor_right(paper,
 
 
 # ---- any sheet
-
-
-class Example(seminar.Sheet):
-    @seminar.task("1", "Write two numbers.")
-    def pair(self, answer):
-        a, b = answer
-        if a >= b:
-            raise seminar.Wrong("the first is the smaller one")
-        return f"{b - a} apart"
-
-    @seminar.needs("1")
-    def shown(self, answer):
-        return answer[0] / 1
-
-
-@pytest.mark.parametrize(
-    "given, state, text",
-    [
-        ([1, 3], "right", "2 apart"),
-        ([3, 1], "not yet", "the smaller one"),
-        (..., "open", "Write two numbers."),
-        ([1, ...], "open", "Write two numbers."),
-        ("", "open", "Write two numbers."),
-        (7, "not yet", "Write two numbers."),
-        ([1, "x"], "not yet", "Write two numbers."),
-    ],
-)
-def test_a_check_says_what_to_do(given, state, text):
-    found = Example().check("1", given)
-    assert found.state == state and text in found.text and "Task 1" in found.text
-
-
-def test_what_follows_from_a_task_waits_for_it():
-    assert Example().shown(...).state == Example().shown([..., 2]).state == "open"
-    assert Example().shown([4]) == 4 and Example().shown("a").state == "not yet"
-
-
-def test_unknown_tasks_and_sheets_are_named_with_those_that_there_are():
-    with pytest.raises(BedsideError, match="'2'.*Valid: 1"):
-        Example().check("2", 1)
-    with pytest.raises(BedsideError, match="'none'.*Valid: cancer_myth"):
-        seminar.sheet("none")
 
 
 def test_feedback_has_four_states_that_differ_without_colour_and_escapes_its_text():

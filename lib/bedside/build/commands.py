@@ -10,7 +10,7 @@ from bedside import BedsideError, choose
 from bedside.read import paths
 
 TABLE = """
-PROFILE      | notebooks data letter annotate | sample: our items (usual); public: released data
+PROFILE      | notebooks data letter latex annotate | sample: our items; public: released data
 MODE         | notebooks study batch | replay (usual): no call; record: only missing replies; fresh
 QUESTIONS    | study batch     | a file of your own questions (docs/own_study.md)
 MODELS       | notebooks study batch try annotate | names in data/models.toml, "a b"

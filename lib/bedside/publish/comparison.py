@@ -23,7 +23,6 @@ from bedside.build import settings
 from bedside.judging import trust_cards
 from bedside.keep import prices, store
 from bedside.read import paths
-from bedside.read.rubrics import FAILS_AT
 from bedside.write import frames, tables
 
 from .judged_items import Display, display_of, row_id
@@ -31,6 +30,7 @@ from .judged_items import Display, display_of, row_id
 if TYPE_CHECKING:
     import pandas as pd
 
+FAILS_AT = 0.5  # a score of at most this is a failure, unless a rubric says otherwise
 RIGHT = "right, %"  # of a study's scores: 1 and 0, in percent
 NUMBERS = tables.COLUMNS[3:]  # value, low, high, n, unscored
 KINDS = {  # what is compared: the columns of each, which are also those of its CSV

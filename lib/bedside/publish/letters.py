@@ -7,12 +7,10 @@ together, central claims that differ or depend on the reading, and at most five 
 the authors can answer.
 """
 
-import json
 import re
 from pathlib import Path
 from typing import Any
 
-from bedside import BedsideError
 from bedside.build import settings
 from bedside.read import claims, paths, published
 
@@ -28,11 +26,7 @@ def write(profile: str) -> list[Path]:
     Raises BedsideError if the profile was never run.
     """
     folder = settings.outputs(profile)
-    if not (folder / "manifest.json").is_file():
-        raise BedsideError(
-            f"{paths.rel(folder)}/manifest.json is missing; make all PROFILE={profile} writes it"
-        )
-    notebooks = json.loads((folder / "manifest.json").read_text())["notebooks"].values()
+    notebooks = pages.last(folder)["notebooks"].values()
     (folder / "letters").mkdir(exist_ok=True)
     made = []
     for paper, about in paths.papers().items():

@@ -76,6 +76,16 @@ def write_notebooks(manifest: dict, folder: Path, site: bool = False) -> None:
     Pages(manifest, folder, site).write_notebooks()
 
 
+def write_latex(manifest: dict, folder: Path) -> int:
+    """Write a .tex beside the CSV of each table and figure of a profile; return how many."""
+    made = Pages(manifest, folder)
+    outputs = [o for k, e in made.entries.items() for o in made.outputs(k, e)]
+    for o in outputs:
+        text = o["grid"].latex(o["title"], o["caption"])
+        paths.write((folder / o["files"][".csv"]).with_suffix(".tex"), text)
+    return len(outputs)
+
+
 class Pages:
     """The pages of a profile or run: what all of them share, and the templates.
 
@@ -147,7 +157,7 @@ class Pages:
         paths.write(path, prompts.plain(text))
 
     def write(self, errors):
-        shown = {k: list(self._outputs(k, e)) for k, e in self.entries.items()}
+        shown = {k: list(self.outputs(k, e)) for k, e in self.entries.items()}
         studies = {p: self._study(p, shown) for p in self.studies}
         did = models.shared(self.folder, self._models())
         self.page("index.html", "index", errors=errors, sections=studies, **did, **self._index())
@@ -198,7 +208,7 @@ class Pages:
                 more = {"title": title, "body": body, "code": code, "notebook": name}
                 self.page(f"notebooks/{name}.html", "notebook", "../../", **more)
 
-    def _outputs(self, notebook, entry):
+    def outputs(self, notebook, entry):
         """An entry's figures and tables, each with its numbers laid out for readers, its picture.
 
         Where this run's rows are folded there is a second table without them.
@@ -208,7 +218,7 @@ class Pages:
             path = self.folder / entry["paper"] / o["file"]
             rows = tables.read(path)
             layout = Layout(**o["layout"]) if "layout" in o else None
-            forms = [".csv", ".md", ".tex"] + [".png", ".svg"] * (o["kind"] == "figure")
+            forms = [".csv", ".md"] + [".png", ".svg"] * (o["kind"] == "figure")
             others = [r for r in rows if r["source"] != "run"] if self.folds else rows
             apart = 0 < len(others) < len(rows)
             about = (o["digits"], "".join(LEGEND), paths.papers()[entry["paper"]].get("words"))

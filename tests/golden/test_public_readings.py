@@ -1,0 +1,173 @@
+"""What released files and printed numbers say of claims is what is committed for `public`."""
+
+import re
+
+import pandas as pd
+import pytest
+
+from bedside import BedsideError
+from bedside.papers.cancer_myth import data, implied, pipeline, survey, versions
+from bedside.papers.cancer_myth.implied import figure_claims, survey_readings
+from bedside.papers.cancer_myth.v2 import implied as cures
+from bedside.papers.meddialbench import design
+from bedside.papers.meddialbench.implied import (
+    baseline,
+    dose,
+    interactions,
+    power,
+    released,
+    single,
+    strategies,
+    validation,
+    vulnerability,
+)
+from bedside.papers.medhalu import data as medhalu_data
+from bedside.papers.medhalu import implied as mh
+from bedside.papers.medhalu import tables as medhalu_tables
+from bedside.papers.radiation import checks as pairs
+from bedside.papers.radiation import implied as lengths
+from bedside.papers.radiation import study
+from bedside.papers.radiation.implied import (
+    agreement,
+    consistency,
+    free_form,
+    levels,
+    matcher,
+    overlap,
+    selection,
+)
+from bedside.read import checks, claims, paths, sources
+from bedside.run import Run
+
+
+@pytest.fixture
+def public(tmp_path, monkeypatch):
+    """A function that makes a run on a study's released data, where somebody has fetched them."""
+    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+
+    def made(paper, notebook):
+        mine = [n for n in sources.used_by("public", paper) if not sources.entry(n).get("optional")]
+        if not all(map(sources.here, mine)):
+            pytest.skip("the released data are not here")
+        return Run(paper, notebook, profile="public")
+
+    return made
+
+
+def of_files(run):
+    return data.released(run), data.starting_examples(run), checks.report(sources.all_sources(run))
+
+
+def cancer_myth(run):
+    ratings, answers = survey.survey(run), run.load("cancer_myth_survey_answers")
+    places = pd.concat([versions.places(run), versions.derived(run)], ignore_index=True)
+    return {
+        **pipeline.readings(run, *of_files(run)),
+        **survey_readings.readings(run, ratings, survey.source_tests(ratings, run), answers),
+        **implied.count_readings(run),
+        **implied.score_readings(run),
+        **figure_claims.readings(run),
+        **implied.judge_readings(run),
+        **cures.readings(run),
+        **versions.readings(versions.disagreements(places)),
+    }
+
+
+def radiation(run):
+    patients, reference, terms = study.inputs(run, whole=True)
+    sizes = lengths.reference_sizes(run, patients, reference)
+    misfits = agreement.misfits(run, reference, patients["site"])
+    return {
+        **pairs.readings(run, patients, reference, pairs.pairs(patients)[0]),
+        **free_form.readings(run, sizes),
+        **consistency.readings(run),
+        **selection.readings(run, sizes, terms),
+        "rad-filtering": selection.of_filtering(run, reference, terms),
+        **overlap.readings(run, patients, reference),
+        **levels.readings(run, reference),
+        "rad-tables-agree": agreement.readings(misfits),
+        **matcher.readings(run),
+    }
+
+
+def medhalu(run):
+    lengths = medhalu_tables.benchmark.length_table(run, medhalu_data.printed_sets(run))
+    return {
+        **mh.benchmark.counts(run),
+        **mh.benchmark.answers(run),
+        **mh.benchmark.raters(run),
+        **mh.benchmark.prompts(run),
+        **mh.benchmark.questions(run, lengths),
+        **mh.detection.claims(run),
+        **mh.types.claims(run),
+        **mh.own.tables_6_and_8(run),
+        **mh.notes.claims(run),
+        **mh.own.table_10(run),
+    }
+
+
+def meddialbench(run):
+    paper = design.read(run)
+    return {
+        **validation.of_design(run, paper),
+        **validation.of_works(run),
+        **validation.of_adherence(run, paper),
+        **validation.of_judges(run),
+        **validation.of_patient(run),
+        **baseline.of_counts(run),
+        **baseline.readings(run),
+        **released.of_source(run),
+        **released.of_dialogues(run),
+        **single.of_marks(run, paper),
+        **single.of_losses(run),
+        **single.of_order(run),
+        **single.of_surfaces(run, paper),
+        **dose.of_levels(run, paper),
+        **dose.of_coverage(run),
+        **interactions.of_table(run, paper),
+        **interactions.of_fabricating(run, paper),
+        **interactions.of_models(run, paper),
+        **vulnerability.of_pathways(run, paper),
+        **vulnerability.of_profiles(run, paper),
+        **vulnerability.of_history(run),
+        **strategies.of_strategies(run, paper),
+        **power.readings(run),
+    }
+
+
+@pytest.mark.parametrize(
+    "readings, notebook, most",
+    [
+        (cancer_myth, "02_adversarial_generation", 120),
+        (radiation, "02_free_form", 60),
+        (medhalu, "01_benchmark", 60),
+        (meddialbench, "02_baseline", 60),
+    ],
+)
+def test_each_interpretation_its_limits_and_numbers_are_the_committed_ones(
+    public, readings, notebook, most
+):
+    paper = readings.__name__
+    made = readings(public(paper, notebook))
+    found = [row for id, ways in made.items() for row in claims.judged(paper, id, ways)[1]]
+    path = paths.ROOT / "figures/public/readings.csv"
+    committed = pd.read_csv(path, keep_default_na=False).to_dict("records")
+    committed = {(r["id"], r["reading"]): r for r in committed if r["id"] in made}
+    assert len(committed) > most and {(r["id"], r["reading"]) for r in found} == {*committed}
+    for row in found:
+        there = committed[row["id"], row["reading"]]
+        assert row["holds"] == there["holds"], there
+        for end in ("low", "high"):
+            expected = float(there[end] or "nan")
+            value = float("nan") if row[end] is None else float(row[end])
+            assert value == pytest.approx(expected, nan_ok=True), there
+        numbers = [re.findall(r"\d+(?:\.\d+)?", r["computed"]) for r in (row, there)]
+        assert numbers[0] == numbers[1], there
+
+
+def test_a_candidate_without_a_category_stops_the_readings(public):
+    run = public("cancer_myth", "02_adversarial_generation")
+    raw, *rest = of_files(run)
+    raw["candidates"].loc[100, "category"] = None
+    with pytest.raises(BedsideError, match="1 of 874 rows have no category"):
+        pipeline.readings(run, raw, *rest)

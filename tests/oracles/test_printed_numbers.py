@@ -1,0 +1,238 @@
+"""What printed numbers allow, by brute force on small n: every count, set of grades and matrix."""
+
+import itertools
+from decimal import ROUND_HALF_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn import metrics
+
+from bedside import stats
+
+WAYS = (ROUND_HALF_UP, ROUND_HALF_EVEN, ROUND_HALF_DOWN)
+SCORES = [name for name in stats.SCORES if name != "f1 of means"]
+
+
+def prints(value, step, ways=WAYS):
+    """All that a fraction prints as, by each way to round, as numbers of steps."""
+    places = value / step
+    exact = Decimal(places.numerator) / Decimal(places.denominator)
+    return {int(exact.quantize(Decimal(1), way)) for way in ways}
+
+
+def ends(value, step):
+    """What prints as this value, as fractions."""
+    return stats.span(round(Fraction(value) / step) * step, step)
+
+
+@pytest.mark.parametrize("digits", [0, 1, 2, 3])
+def test_counts_behind_a_share_are_those_that_round_to_it(digits):
+    step = Fraction(1, 10**digits)
+    for n in range(1, 25):
+        shown = [prints(Fraction(k, n), step) for k in range(n + 1)]
+        for value in range(10**digits + 1):
+            found = stats.wholes(*stats.span(value * step, step), n)
+            assert [*found] == [k for k in range(n + 1) if value in shown[k]], (n, value)
+        assert stats.printable(n, step) == (len(set.union(*shown)), 10**digits + 1)
+    assert stats.printable(585, Fraction(1, 1000)) == (586, 1001)
+
+
+@pytest.mark.parametrize("n, decimals", [*itertools.product([3, 8, 40], [0, 1, 2])])
+def test_counts_behind_a_percentage_are_those_that_people_and_floats_round_to_it(n, decimals):
+    printed, step = {}, Fraction(1, 10**decimals)
+    for k in range(n + 1):
+        forms = prints(Fraction(100 * k, n), step, (ROUND_HALF_UP, ROUND_HALF_EVEN))
+        for form in forms | {round(round(100 * k / n, decimals) * 10**decimals)}:
+            printed.setdefault(form, []).append(k)
+    for form in range(104 * 10**decimals):
+        found = stats.grim_counts(form / 10**decimals, n, decimals)
+        assert found == printed.get(form, []) and stats.grim(form / 10**decimals, n, decimals) == (
+            form in printed
+        )
+    for percent in (57.0, 100 * 0.57):  # however it was computed: 56.99999999999999
+        assert stats.grim_counts(percent, 200, 0) == stats.grim_counts(57.0, 200, 0)
+
+
+def test_a_truncated_number_lies_between_it_and_the_next():
+    low, high = stats.span(Fraction(12, 100), Fraction(1, 100), True)
+    assert low == Fraction(12, 100) and Fraction(12999, 100000) < high < Fraction(13, 100)
+    assert stats.span(Fraction(-12, 100), Fraction(1, 100), True) == (-high, -low)
+
+
+CENTS = st.integers(-10_000, 10_000)  # numbers with two decimals
+
+
+@given(st.lists(st.tuples(CENTS, CENTS, CENTS, CENTS), min_size=2, max_size=8))
+def test_signs_and_ranks_of_sums_are_those_of_exact_decimals(fours):
+    exact = [Fraction(a + b - c - d, 100) for a, b, c, d in fours]
+    made = pd.Series([a / 100 + b / 100 - c / 100 - d / 100 for a, b, c, d in fours])
+    made = stats.drop_noise(made)
+    assert list(np.sign(made)) == [(x > 0) - (x < 0) for x in exact]
+    order = sorted(set(exact))
+    assert list(made.rank(method="dense") - 1) == [order.index(x) for x in exact]
+    assert "-0.0" not in map(str, made.tolist())
+
+
+@pytest.mark.parametrize("n", [2, 3, 5])
+def test_deviations_are_those_of_some_grades(n):
+    step, real = Fraction(1, 100), {}
+    for grades in itertools.combinations_with_replacement(range(1, 6), n):
+        both = real.setdefault(sum(grades), {"sample": set(), "population": set()})
+        for name, lost in (("sample", 1), ("population", 0)):
+            both[name] |= prints(Fraction(np.std(grades, ddof=lost)), step)
+    for total, both in real.items():
+        for value in range(301):
+            span = stats.span(value * step, step)
+            found = stats.deviations([total], n, *span, (1, 5))
+            assert found == [name for name in both if value in both[name]], (total, value)
+            assert {*found} <= {*stats.deviations([total], n, *span, None)}
+    # four whole numbers that add up to 8 have no squares that add up to 17, as 0.577 needs
+    assert stats.deviations([8], 4, *ends("0.577", Fraction(1, 1000)), None) == []
+
+
+def test_bounds_of_deviations_of_many_grades_exclude_none_that_some_have():
+    rng, excluded = np.random.default_rng(0), 0
+    for _ in range(200):
+        n, ddof = int(rng.integers(300, 900)), int(rng.integers(2))
+        grades = rng.choice(5, n, p=rng.dirichlet(np.ones(5)))
+        span = ends(float(np.std(grades, ddof=ddof)), Fraction(1, 10_000))
+        name, total = ("population", "sample")[ddof], int(grades.sum())
+        assert name in stats.deviations([total], n, *span, (0, 4))
+        beyond = stats.span(span[1] * 5 + 1, Fraction(1, 100))
+        excluded += not stats.deviations([total], n, *beyond, (0, 4))
+    assert excluded > 100
+
+
+# ---- confusion matrices
+
+
+def every(n):
+    """All matrices of n items with both classes: positives, true positives, false positives."""
+    made = [(p, tp, fp) for p in range(1, n) for tp in range(p + 1) for fp in range(n - p + 1)]
+    return np.array(made).T
+
+
+def test_scores_are_those_of_a_library():
+    averages = {"": "binary", "macro ": "macro", "weighted ": "weighted"}
+    for p, tp, fp in every(6).T[::3].tolist():
+        truth = [1] * p + [0] * (6 - p)
+        said = [1] * tp + [0] * (p - tp) + [1] * fp + [0] * (6 - p - fp)
+        known = {"accuracy": metrics.accuracy_score(truth, said)}
+        known["specificity"] = metrics.recall_score(truth, said, pos_label=0, zero_division=0)
+        known["kappa"] = metrics.cohen_kappa_score(truth, said)
+        for mean, average in averages.items():
+            found = metrics.precision_recall_fscore_support(
+                truth, said, average=average, zero_division=0
+            )
+            known |= {mean + of: v for of, v in zip(("precision", "recall", "f1"), found)}
+        a, b = known["macro precision"], known["macro recall"]
+        known["f1 of means"] = 2 * a * b / (a + b) if a + b else 0
+        for name, value in known.items():
+            assert stats.score(name, 6, p, tp, fp)[0] == pytest.approx(value), (name, p, tp, fp)
+
+
+@pytest.mark.parametrize("n", [2, 3, 7, 11, 16])
+def test_the_search_finds_every_matrix_and_no_other(n):
+    rng, all_of = np.random.default_rng(n), every(n)
+    for size in [1] * 40 + [2, 3] * 40:
+        names = rng.choice([*stats.SCORES, "positives", "predicted"], size, replace=False)
+        p, tp, fp = all_of[:, rng.integers(all_of.shape[1])]
+        step, bounds = rng.choice([0.1, 0.01, 0.001]), {}
+        for name in names.tolist():  # as they print, of a matrix or of none
+            value = round(float(stats.score(name, n, p, tp, fp)[0]) / step) * step
+            value += rng.choice([0, 0, 0, step])
+            bounds[name] = value - step / 2, value + step / 2
+        known = int(rng.integers(1, n)) if rng.random() < 0.3 else None
+        fits = all_of[0] == known if known else np.full(all_of.shape[1], True)
+        for name, (low, high) in bounds.items():
+            value = stats.score(name, n, *all_of)
+            fits &= (value >= low - 1e-10) & (value <= high + 1e-10)
+        found = stats.matrices(n, bounds, known)
+        runs = {(p, tp, fp) for p, tp, a, b in found.runs.tolist() for fp in range(a, b + 1)}
+        assert found.complete and runs == {*map(tuple, all_of[:, fits].T.tolist())}, bounds
+        assert found.count == len(runs)
+        assert np.allclose(found.values("f1"), np.unique(stats.score("f1", n, *all_of[:, fits])))
+
+
+def test_five_thousand_items_are_searched_and_the_limit_of_time_is_kept():
+    n, p, tp, fp = 5000, 1234, 1000, 345
+    names = ("accuracy", "precision", "f1", "macro precision")
+    values = {m: round(float(stats.score(m, n, p, tp, fp)[0]), 4) for m in names}
+    bounds = {m: (v - 0.00005, v + 0.00005) for m, v in values.items()}
+    found = stats.matrices(n, bounds, p)
+    assert [p, tp, fp, fp] in found.runs.tolist() and found.complete
+    assert not stats.matrices(n, bounds, seconds=0).complete
+    with pytest.raises(ValueError, match="2 to 5000"):
+        stats.matrices(5001, bounds)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_means_of_several_matrices_are_told(known):
+    rng = np.random.default_rng(3)
+    for _ in range(6):
+        chosen, n = rng.choice(SCORES, 4, replace=False).tolist(), 90
+        p = np.full(3, rng.integers(2, n - 2)) if known else rng.integers(2, n - 2, 3)
+        tp, fp = rng.integers(0, p + 1), rng.integers(0, n - p + 1)
+        values = {m: stats.score(m, n, p, tp, fp).mean() for m in chosen}
+        bounds = {m: (v - 0.005, v + 0.005) for m, v in values.items()}
+        assert stats.means_of_several(bounds, p[0] / n if known else None), values
+    # no mean of F1 lies above that of the mean precision and a recall of 1: 2 * 0.84 / 1.84
+    bounds = {"accuracy": (0.895, 0.905), "precision": (0.835, 0.845)}
+    assert stats.means_of_several(bounds | {"f1": (0.895, 0.905)}, None)
+    assert not stats.means_of_several(bounds | {"f1": (0.945, 0.955)}, None)
+
+
+def test_every_matrix_lies_within_the_ranges_of_its_scores():
+    rng = np.random.default_rng(6)
+    for _ in range(100):
+        n = int(rng.integers(2, 60))
+        p = int(rng.integers(1, n))
+        tp = int(rng.choice([0, p, rng.integers(0, p + 1)]))
+        fp = int(rng.choice([0, n - p, rng.integers(0, n - p + 1)]))
+        value = {m: Fraction(float(stats.score(m, n, p, tp, fp)[0])) for m in SCORES}
+        chosen = rng.choice(SCORES, int(rng.integers(2, 6)), replace=False)
+        step = Fraction(1, 10 ** int(rng.integers(1, 4)))
+        found = stats.score_ranges({m: ends(value[m], step) for m in chosen})
+        assert found is not None, (n, p, tp, fp, chosen)
+        for m, (low, high) in found.items():
+            if m in value:
+                assert low - Fraction(1, 10**9) <= value[m] <= high + Fraction(1, 10**9), m
+
+
+def test_scores_are_refused_if_and_only_if_no_matrix_has_them():
+    """Of some thousand items nearly every pattern of shares has a matrix."""
+    rng, seen = np.random.default_rng(7), []
+    plain = ["accuracy", "precision", "recall", "f1", "specificity"]
+    for _ in range(30):
+        chosen = rng.choice(plain, 3, replace=False)
+        bounds = {m: ends(rng.uniform(0.15, 0.85), Fraction(1, 20)) for m in chosen}
+        some = stats.score_ranges(bounds) is not None
+        floats = {m: tuple(map(float, e)) for m, e in bounds.items()}
+        assert (stats.matrices(1000, floats).count > 0) == some, bounds
+        seen.append(some)
+    assert 5 < sum(seen) < 25
+
+
+def test_kappa_lies_within_its_range_and_reaches_it():
+    rng = np.random.default_rng(8)
+    for _ in range(200):
+        tp, fp, fn, tn = map(int, rng.multinomial(40, rng.dirichlet([0.5] * 4)))
+        agree, one, two = Fraction(tp + tn, 40), Fraction(tp + fn, 40), Fraction(tp + fp, 40)
+        chance = one * two + (1 - one) * (1 - two)
+        if chance == 1:
+            continue
+        kappa = (agree - chance) / (1 - chance)
+        assert stats.kappa_range((agree, agree), (one, one), (two, two)) == (kappa, kappa)
+        assert kappa <= Fraction(stats.most_kappa(float(agree))) + Fraction(1, 10**9)
+        wide = [(x - Fraction(1, 200), x + Fraction(1, 200)) for x in (agree, one, two)]
+        for bounds in (wide, wide[:1], [stats.WHOLE, *wide[1:]]):
+            low, high = stats.kappa_range(*bounds)
+            assert low <= kappa <= high
+    low, high = stats.kappa_range((Fraction(4, 5), Fraction(4, 5)))
+    assert low == Fraction(-1, 9)  # 80 yes twice, 10 and 10 apart: 0.80 for 0.82 by chance
+    assert float(high) == pytest.approx(stats.most_kappa(0.8))
+    assert stats.most_kappa(np.array([1.0, 0.81])) == pytest.approx([1, 1 - 0.19 / 0.51805])

@@ -1,0 +1,274 @@
+"""Tests of significance on random worlds, against libraries and sums over all cases."""
+
+from itertools import product
+from math import comb, isnan, nan, sqrt
+
+import numpy as np
+import pytest
+from scipy import stats as scipy_stats
+from scipy.optimize import brentq
+from statsmodels.stats.contingency_tables import mcnemar
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import proportion_confint
+from units_of_worlds import SEEDS, close
+
+from bedside import stats
+
+pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_mcnemars_test_is_a_librarys_for_pairs_counts_and_all_overlaps(seed):
+    rng = np.random.default_rng(seed)
+    a, b = rng.random((2, 90)) < rng.random((2, 1))
+    won, lost = int((a & ~b).sum()), int((b & ~a).sum())
+    known = scipy_stats.binomtest(won, max(1, won + lost)).pvalue if won + lost else 1
+    assert close(stats.mcnemar(a, b), known) and close(stats.mcnemar_counts(lost, won), known)
+    n = int(rng.integers(5, 14))
+    x, y = (sorted(rng.integers(0, n + 1, 2).tolist()) for _ in "ab")
+    settings = {
+        "exact": (True, False),
+        "chi-squared": (False, False),
+        "chi-squared with continuity correction": (False, True),
+    }
+    every = {name: [] for name in (*settings, "mid-p")}
+    for one, other in product(range(x[0], x[1] + 1), range(y[0], y[1] + 1)):
+        for both in range(max(0, one + other - n), min(one, other) + 1):
+            cells = [[both, one - both], [other - both, n - one - other + both]]
+            apart, fewer = one + other - 2 * both, min(one, other) - both
+            for name, how in settings.items():
+                p = mcnemar(cells, *how).pvalue if apart else 1.0
+                if "correction" in name and one == other:
+                    p = 1.0  # and not the p of -1
+                every[name].append(p)
+            if 2 * fewer < apart:
+                exact = 2 * scipy_stats.binom.cdf(fewer, apart, 0.5)
+                every["mid-p"].append(exact - scipy_stats.binom.pmf(fewer, apart, 0.5))
+    found = stats.paired_p(range(x[0], x[1] + 1), range(y[0], y[1] + 1), n)
+    for name, p in found.items():
+        far = abs(np.subtract.outer(every[name], p))
+        assert far.size == 0 or far.min(axis=1).max() < 1e-9, name  # ours has each of them
+        assert name == "mid-p" or far.min(axis=0).max() < 1e-9, name  # and no other
+    only = stats.paired_p([x[0]], [y[0]], n)["exact"]
+    assert stats.mcnemar_range(x[0], y[0], n) == (only.min(), only.max())
+
+
+def test_permutation_tests_flip_pairs_or_units():
+    rng = np.random.default_rng(0)
+
+    def difference(x, y, axis):
+        return np.mean(x - y, axis=axis)
+
+    given = {"permutation_type": "samples", "n_resamples": 10_000, "vectorized": True}
+    for n, tolerance in ((9, 1e-12), (13, 1e-12), (14, 0.02), (60, 0.02)):
+        a, b = rng.normal(0.3, 1, size=n), rng.normal(size=n)
+        known = scipy_stats.permutation_test((a, b), difference, rng=rng, **given).pvalue
+        assert close(stats.paired_permutation(a, b, rng), known, abs=tolerance)
+        twice = [np.repeat(x, 2) for x in (a, b)]
+        found = stats.paired_permutation(*twice, rng, units=np.repeat(np.arange(n), 2))
+        assert close(found, known, abs=tolerance)
+    # 0.1, 0.2 and 0.3: only the two patterns of equal sign in eight reach 0.6, however rounded.
+    assert stats.paired_permutation([0.1, 0.2, 0.3], [0, 0, 0], rng) == 0.25
+    # Twenty equal differences: the exact p is 2 / 2^20, so no hit in a hundred: 1 / 101.
+    assert stats.paired_permutation(np.ones(20), np.zeros(20), rng, resamples=100) == 1 / 101
+    one, same, other = (
+        stats.paired_permutation(a, b, np.random.default_rng(seed)) for seed in (5, 5, 6)
+    )
+    assert one == same != other
+
+
+def test_the_p_of_two_sets_of_grades_lie_between_that_of_like_with_like_and_its_opposite():
+    assert close(stats.permutation_range([0, 1], [-1, 0]), (0.5, 1))  # by hand
+    rng = np.random.default_rng(1)
+    a, b = rng.integers(-1, 2, 60), np.minimum(rng.integers(-1, 2, 60), 0)
+    low, high = stats.permutation_range(a, b)
+    ends = [np.sort(a) - np.sort(b), np.sort(a) - np.sort(b)[::-1]]
+    known = [stats.paired_permutation(d, np.zeros(60), rng) for d in ends]
+    assert close((low, high), known, abs=0.02)
+    for _ in range(50):
+        d = a - rng.permutation(b)
+        assert low <= stats.permutation_range(d, np.zeros(60, int))[0] <= high
+
+
+def test_what_a_null_draws():
+    null = np.random.default_rng(4).normal(size=(999, 3))
+    seen = np.array([0.5, -1.0, 3.0])
+    known = [(1 + (abs(null[:, k]) >= abs(v)).sum()) / 1000 for k, v in enumerate(seen)]
+    assert close(stats.two_sided_p(seen, null), known)
+    assert stats.two_sided_p(0.5, null[:, 0]) == known[0]
+    low, high = stats.ordered_band(null)
+    assert close(
+        (low[0], high[2]), (np.quantile(null.min(1), 0.025), np.quantile(null.max(1), 0.975))
+    )
+
+
+def test_holms_correction_is_a_librarys_and_what_is_missing_does_not_count():
+    p = np.random.default_rng(5).random(20) ** 3
+    known = multipletests(p, method="holm")[1]
+    assert close(stats.holm(p), known)
+    assert close(stats.holm([nan, *p, nan]), [nan, *known, nan])
+    assert stats.holm([]).shape == (0,)
+
+
+def mcnemar_p(b, c, exact):
+    if not exact:
+        return scipy_stats.chi2.sf((b - c) ** 2 / (b + c), 1) if b + c else 1
+    return min(1, 2 * sum(comb(b + c, k) for k in range(min(b, c) + 1)) / 2 ** (b + c))
+
+
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize(
+    "n, lost, won", [(1, 0.5, 0.2), (6, 0.7, 0.3), (25, 0.3, 0.1), (25, 0.2, 0), (10, 0.1, 0.6)]
+)
+def test_power_is_the_sum_over_all_tables(n, lost, won, exact):
+    for alpha in (0.05, 0.2):
+        known = sum(
+            comb(n, b) * comb(n - b, c) * lost**b * won**c * (1 - lost - won) ** (n - b - c)
+            for b in range(n + 1)
+            for c in range(n + 1 - b)
+            if mcnemar_p(b, c, exact) < alpha
+        )
+        assert close(stats.mcnemar_power(n, lost, won, alpha, exact), known, abs=1e-9)
+
+
+def test_what_a_study_can_detect_solves_connors_equation():
+    z = scipy_stats.norm.ppf
+
+    def gap(d, n, psi, alpha, power):
+        return z(1 - alpha / 2) * sqrt(psi) + z(power) * sqrt(psi - d**2) - d * sqrt(n)
+
+    for given in product([20, 585], [0.15, 0.6, 1.0], [0.01, 0.05], [0.8, 0.95]):
+        psi = given[1]
+        known = brentq(gap, 0, psi, given, xtol=1e-14) if gap(psi, *given) <= 0 else nan
+        assert close(stats.mde_paired(*given), known)
+        pairs = np.repeat([1, -1, 0], [given[0], given[0] * 2, given[0] * 3])  # half differ
+        assert close(
+            stats.detectable(pairs, None, *given[2:]), stats.mde_paired(len(pairs), 0.5, *given[2:])
+        )
+    assert all(isnan(stats.mde_paired(*given)) for given in ((10, 0.1), (2, 0.5), (100, 0)))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_tests_of_two_shares_are_those_of_libraries(seed):
+    rng = np.random.default_rng(seed)
+    n, m = rng.integers(6, 20, 2).tolist()
+    pairs = [(a, b) for a in (0, 2, 3, n) for b in (1, m - 2, m)]
+    found = stats.unpaired_p((0, 2, 3, n), n, (1, m - 2, m), m)
+    for at, (a, b) in enumerate(pairs):
+        cells, p = [[a, n - a], [b, m - b]], {name: values[at] for name, values in found.items()}
+        fisher = scipy_stats.fisher_exact(cells).pvalue
+        assert close((p["Fisher's exact"], stats.fisher(a, n, b, m)), [fisher] * 2)
+        chance = scipy_stats.hypergeom.pmf(a, n + m, a + b, n)
+        assert close(p["Fisher's mid-p"], fisher - chance / 2, abs=1e-12)
+        if 0 < a + b < n + m:
+            plain = scipy_stats.chi2_contingency(cells, correction=False)
+            g, yates = {}, scipy_stats.chi2_contingency(cells).pvalue
+            for corrected in (True, False):
+                g[corrected] = scipy_stats.chi2_contingency(
+                    cells, corrected, "log-likelihood"
+                ).pvalue
+            less = scipy_stats.chi2.sf(plain.statistic * (n + m - 1) / (n + m), 1)
+            names = ["z (chi-squared)", "chi-squared with continuity correction"]
+            names += ["G", "G with continuity correction", "N - 1 chi-squared"]
+            assert close([p[k] for k in names], [plain.pvalue, yates, g[False], g[True], less])
+            assert close(stats.two_proportions(a, n, b, m), plain.pvalue)
+        error = (a / n * (1 - a / n) / n + b / m * (1 - b / m) / m) ** 0.5
+        if error:
+            known = 2 * scipy_stats.norm.sf(abs(a / n - b / m) / error)
+            assert close(p["z unpooled"], known)
+    nobody = stats.unpaired_p([0], 10, [0], 12)
+    assert {name: float(p[0]) for name, p in nobody.items() if "mid" not in name} == dict.fromkeys(
+        [name for name in nobody if "mid" not in name], 1.0
+    )
+
+
+@pytest.mark.parametrize(
+    "a, n, b, m", [(30, 40, 24, 40), (3, 12, 7, 15), (0, 5, 3, 4), (9, 9, 2, 6)]
+)
+def test_unconditional_p_are_those_of_a_library(a, n, b, m):
+    cells = [[a, b], [n - a, m - b]]  # a column for each group
+    known = {
+        "Barnard's exact": scipy_stats.barnard_exact(cells, n=128).pvalue,
+        "Barnard's exact, unpooled": scipy_stats.barnard_exact(cells, pooled=False, n=128).pvalue,
+        "Boschloo's exact": scipy_stats.boschloo_exact(cells, n=128).pvalue,
+    }
+    found = stats.unconditional_p([a], n, [b], m)
+    assert {*found} == {*known}
+    for name, p in known.items():
+        assert abs(found[name] / p - 1).min() < 1e-4, name
+    assert stats.unconditional_p(range(100), 5000, range(100), 5000) == {}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_p_of_statistics_and_intervals_of_shares_are_those_of_libraries(seed):
+    rng = np.random.default_rng(seed)
+    x, df, more = rng.uniform(0.2, 4), int(rng.integers(2, 60)), int(rng.integers(2, 60))
+    r = x / 4.1
+    known = {
+        ("t", x, (df,)): 2 * scipy_stats.t.sf(x, df),
+        ("t", -x, (df,)): 2 * scipy_stats.t.sf(x, df),
+        ("z", x, ()): 2 * scipy_stats.norm.sf(x),
+        ("chi2", x, (df,)): scipy_stats.chi2.sf(x, df),
+        ("F", x, (df, more)): scipy_stats.f.sf(x, df, more),
+        ("r", r, (df,)): 2 * scipy_stats.t.sf(r * sqrt(df / (1 - r**2)), df),
+    }
+    for (test, value, free), p in known.items():
+        assert close(stats.statistic_p(test, [value, value], free), (p, p))
+        ends = value - 0.05, value + 0.05
+        each = [stats.statistic_p(test, [end, end], free)[0] for end in ends]
+        assert stats.statistic_p(test, ends, free) == (min(each), max(each))
+        if test in "tzr":
+            assert stats.statistic_p(test, [-0.1, 0.2], free)[1] == 1
+    n, level = int(rng.integers(3, 90)), rng.uniform(0.8, 0.99)
+    for count in (0, int(rng.integers(1, n)), n):
+        found = stats.share_intervals(count, n, level)
+        names = {"Wilson": "wilson", "exact": "beta", "Agresti-Coull": "agresti_coull"}
+        names |= {"Wald": "normal"} | ({"Jeffreys": "jeffreys"} if 0 < count < n else {})
+        for name, method in names.items():
+            interval = np.clip(proportion_confint(count, n, 1 - level, method), 0, 1)
+            assert close(np.clip(found[name], 0, 1), interval), name
+        wider = np.array(found["Wald"]) + np.array([-1, 1]) / 2 / n
+        assert close(found["Wald with continuity correction"], wider)
+        if 0 < count < n:
+            hits = [1] * count + [0] * (n - count)
+            known = scipy_stats.t.interval(level, n - 1, count / n, scipy_stats.sem(hits))
+            assert close(found["t"], known)
+    counts = rng.integers(1, 50, 5)
+    assert close(stats.even(counts), scipy_stats.chisquare(counts).pvalue)
+
+
+def score(value):
+    return stats.Interval(value, value, value, 1)
+
+
+@pytest.mark.parametrize(
+    "statistic",
+    [
+        *(lambda a=a, b=b: stats.mcnemar(a, b) for a, b in (([1, 0], [1]), ([1, nan], [1, 0]))),
+        *(lambda a=a: stats.sens_spec(a, [1, 0]) for a in ([1, 2], [[1, 0]])),
+        *(lambda b=b: stats.mcnemar_counts(b, 2) for b in (-1, 1.5, nan)),
+        lambda: stats.mcnemar_range(11, 2, 10),
+        *(lambda p=p: stats.holm(p) for p in ([0.5, 1.2], [-0.1], [[0.1]])),
+        *(lambda g=g: stats.mde_paired(*g) for g in ((0, 0.2), (9, nan), (9, 0.2, 0))),
+        *(lambda g=g: stats.mcnemar_power(*g) for g in ((0, 0.1, 0.1), (10, 0.6, 0.5))),
+        *(lambda g=g: stats.fisher(*g) for g in ((4, 3, 1, 3), (0, 0, 1, 3), (1, 3, 4, 3))),
+        *(lambda g=g: stats.wilson(*g) for g in ((5, 4), (nan, 4), (1, 4, 95))),
+        *(lambda v=v: stats.mean(v) for v in ([], [1, nan], [1, None], np.zeros((2, 2, 2)))),
+        *(lambda u=u: stats.mean([1, 2], u) for u in (["a"], ["a", nan], [1, nan])),
+        lambda: stats.mean([1, 2], scale=(0, 1)),
+        lambda: stats.paired_permutation([1], [1, 2], np.random.default_rng(0)),
+        *(lambda a=a: stats.kappa(a, [1, 0], [0, 1]) for a in ([1], [1, nan], [1, 7], [1, None])),
+        lambda: stats.kappa([1, 0], [1, 0], [0, 1], weights="cubic"),
+        *(lambda r=r: stats.krippendorff_alpha(r) for r in ([1, 2], [[1, 2], [nan, nan]])),
+        lambda: stats.krippendorff_alpha([[1, 2], [1, 2]], level="ratio"),
+        *(lambda r=r: stats.gwet(r, [1, 2]) for r in ([[1, 6], [1, 2]], [[1, nan], [nan, 2]])),
+        *(lambda y=y: stats.prediction_powered(y, [1, 0], [1]) for y in ([1, nan], [1, 2], [1])),
+        lambda: stats.corrected_rate(*map(score, (27, 0.8, 0.9)), np.random.default_rng(0)),
+        lambda: stats.true_share(27, 0.8, 0.9),
+        lambda: stats.grim(43.15, 585, 1),
+        lambda: stats.grim(50, 0, 0),
+    ],
+)
+def test_what_is_no_number_no_share_or_no_pair_is_refused(statistic):
+    with pytest.raises(ValueError):
+        statistic()

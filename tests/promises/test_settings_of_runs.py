@@ -1,0 +1,161 @@
+"""Settings that are given: a 0 is one, and a run goes on with its own or says what contradicts."""
+
+import json
+import os
+
+import pandas as pd
+import pytest
+
+from bedside import BedsideError, own
+from bedside import __main__ as steps
+from bedside.build import notebooks, settings
+from bedside.publish import pages
+from bedside.run import Run
+from bedside.write import frames
+
+SAVED = {"profile": "public", "judge": "smollm2-135m", "limit": "3", "seed": "5"}
+CONTRADICTIONS = [{"seed": "0"}, {"limit": "0"}, {"judge": "lexical"}, {"profile": "sample"}]
+CONTRADICTIONS += [{"seed": "5", "limit": "0"}, {"max_tokens": "40"}]
+
+
+@pytest.fixture
+def figures(tmp_path, monkeypatch):
+    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path / "figures"))
+    monkeypatch.delenv("BEDSIDE_RUN", raising=False)
+    return tmp_path / "figures"
+
+
+@pytest.fixture
+def mine(figures):
+    """A run `mine` with saved settings, as another process finds it."""
+    settings.entered(SAVED, "mine")
+    settings.keep(SAVED)
+    os.environ["BEDSIDE_RUN"] = ""
+    return figures / "runs/mine"
+
+
+@pytest.mark.parametrize("given", CONTRADICTIONS, ids=str)
+def test_what_contradicts_a_run_is_an_error_everywhere(mine, given, tmp_path, monkeypatch, capsys):
+    """By make, by step, and in JupyterLab, where each notebook has `profile = "sample"`."""
+    told = "'mine' has other settings .profile public, judge smollm2-135m, limit 3, seed 5"
+    if "max_tokens" not in given:
+        with pytest.raises(BedsideError, match=told):
+            as_make = [f"{k.upper()}={v}" for k, v in given.items()]
+            steps.check(["RUN=mine", *as_make], tmp_path / "settings.json")
+    assert not (tmp_path / "settings.json").exists()
+    as_step = [word for k, v in {"run": "mine", **given}.items() for word in ("-p", k, v)]
+    with pytest.raises(SystemExit):
+        steps.main(["run", "cancer_myth/03_evaluation", *as_step])
+    assert "the run 'mine' has other settings" in capsys.readouterr().err
+    assert json.loads((mine / "run.json").read_text()) == SAVED
+    monkeypatch.setenv("BEDSIDE_RUN", "mine")
+    if "profile" not in given:
+        with pytest.raises(BedsideError, match="has other settings"):
+            Run("cancer_myth", "03_evaluation", **{"profile": "sample", **given})
+
+
+@pytest.mark.parametrize("given", [{}, {"seed": "5"}, {"limit": "3", "seed": "5"}, SAVED], ids=str)
+def test_a_run_goes_on_with_its_settings(mine, given, tmp_path, monkeypatch):
+    file = tmp_path / "settings.json"
+    steps.check(["RUN=mine", *(f"{k.upper()}={v}" for k, v in given.items())], file)
+    assert json.loads(file.read_text()) == {**SAVED, "run": "mine"}
+    monkeypatch.setenv("BEDSIDE_RUN", "mine")  # and in JupyterLab
+    blank = {k: "" for k in ("models", "judge", "limit", "seed", "prompts", "budget_usd")}
+    blank |= {"profile": "sample"}
+    run = Run("cancer_myth", "03_evaluation", mode="replay", **blank | given)
+    assert (run.profile, run.judge, run.limit, run.seed) == ("public", "smollm2-135m", 3, 5)
+    study = own.Own("data/sample/own/ten_questions.csv", models="smollm2-135m")
+    assert (study.seed, study.limit, study.judge) == (0, 0, "")  # which belongs to no run
+    for name in notebooks.listed():
+        kept = notebooks.parameters(name)
+        assert (kept["limit"], kept["seed"], kept["profile"]) == ("", "", "sample")
+
+
+def test_a_zero_is_what_the_profile_has_and_a_run_without_a_name_is_found_by_its_settings(figures):
+    steps.check(["RUN=new", "SEED=0", "LIMIT=0"])
+    settings.keep({"seed": "0", "limit": "0"})
+    assert json.loads((figures / "runs/new/run.json").read_text()) == {"profile": "sample"}
+    steps.check(["RUN=new", "SEED=0"])
+    with pytest.raises(BedsideError, match="'new' has other settings"):
+        steps.check(["RUN=new", "SEED=5"])
+    with pytest.raises(BedsideError, match="for a run's name"):
+        settings.entered({}, "../mine")
+    os.environ["BEDSIDE_RUN"] = ""
+    for given in (["SEED=5", "LIMIT=0"], ["SEED=5"]):
+        steps.check(given)
+        assert os.environ["BEDSIDE_RUN"] == "sample-seed-5"
+        settings.keep({"seed": "5"})
+
+
+def test_other_settings_are_a_run_in_a_folder_of_its_own(figures):
+    settings.entered({"limit": "5", "mode": "record", "budget_usd": "3"})
+    run = Run("cancer_myth", "03_evaluation", profile="sample", limit=5, judge="")
+    row = {"row": "m", "column": "PCR", "source": "run", "value": 1}
+    run.table("t", pd.DataFrame([row]), "T")
+    run.close()
+    pages.merge("sample")
+    assert [p.name for p in figures.iterdir()] == ["runs"]
+    html = (figures / "runs/sample-limit-5/index.html").read_text()
+    assert "not the committed run" in html and "LIMIT=5" in html
+
+
+def test_a_budget_of_nothing_is_a_budget(monkeypatch):
+    monkeypatch.setenv("BEDSIDE_TOTAL", "7")
+    assert settings.validated()["budget_total"] == 7
+    assert settings.validated(budget_total=0, budget_usd=0)["budget_total"] == 0
+    assert settings.validated(budget_usd="0")["budget_usd"] == 0
+    assert settings.validated(budget_usd="")["budget_usd"] is None
+
+
+@pytest.mark.parametrize(
+    "bad, told",
+    [
+        ({"profile": "sampel"}, "did you mean 'sample'"),
+        ({"mode": "rerecord"}, "unknown MODE"),
+        ({"models": "smollm2-135n"}, "smollm2-135m"),
+        ({"judge": "lexicl"}, "did you mean 'lexical'"),
+        ({"limit": "ten"}, "LIMIT='ten'"),
+        ({"seed": -1}, "SEED"),
+        ({"budget_usd": "a lot"}, "BUDGET_USD"),
+        ({"prompts": "/nowhere"}, "not a folder"),
+        ({"modles": "smollm2-135m"}, "did you mean 'models'"),
+    ],
+)
+def test_unknown_settings_name_the_valid_ones(bad, told):
+    with pytest.raises(BedsideError, match=told):
+        settings.validated(**bad)
+
+
+def test_the_explorer_of_a_run_shows_what_its_notebooks_kept_and_no_other(figures, capsys):
+    given = {"limit": "2", "second_matcher": "1"}
+    settings.entered(given, "own")
+    settings.keep(given)
+    with pytest.raises(BedsideError, match="runs/own/radiation has no graded replies; run `make"):
+        steps.explorer(settings.entered({"papers": "radiation"}, "own"))
+    one = {"item": "p", "model": "m", "configuration": "c", "reference": "fatigue", "label": "same"}
+    pair = frames.checked(pd.DataFrame([one | {"title": "t", "reply": "r", "why": ""}]), "pairs")
+    folder = figures / "runs/own/radiation"
+    folder.mkdir(parents=True)
+    frames.write(folder, "pairs", pair, [], "radiation/06_judge_agreement")
+    for asked in ({"papers": "radiation"}, {"papers": "radiation", **given}):
+        steps.explorer(settings.entered(asked, "own"))
+        assert "1 replies" in capsys.readouterr().out
+    assert (figures / "runs/own/explorer.html").is_file()
+
+
+def test_own_parameters_go_to_the_notebooks_that_take_them():
+    given = {"max_tokens": "40", "second_matcher": "3", "limit": "2", "answers": "x.csv"}
+    for name, taken in (
+        ("radiation/02_free_form", {"max_tokens": 40, "second_matcher": 3}),
+        ("radiation/03_grounded_selection", {"max_tokens": 40}),
+        ("radiation/06_judge_agreement", {}),
+    ):
+        assert notebooks.typed(name, given) == {"limit": "2"} | taken
+    for name, value, told in (
+        ("max_token", "40", "unknown parameter of notebooks/radiation/02.*max_token"),
+        ("max_tokens", "many", "max_tokens = 'many' .*: give a whole number"),
+    ):
+        with pytest.raises(BedsideError, match=told):
+            notebooks.typed("radiation/02_free_form", {name: value})
+    with pytest.raises(BedsideError, match="temperature = 'hot' .*: give a number"):
+        notebooks.typed("meddialbench/02_baseline", {"temperature": "hot"})

@@ -1,0 +1,350 @@
+"""What a run writes: tables, figures, claims, graded replies, pages; hostile texts stay texts."""
+
+import json
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bedside
+from bedside import BedsideError
+from bedside.build import settings
+from bedside.judging import trust_cards
+from bedside.keep.replies import Request, as_reply
+from bedside.publish import pages
+from bedside.read import claims, paths, prompts, sources
+from bedside.run import Run
+from bedside.write import frames, plots, prose
+from pictures import faults
+
+HOSTILE, NAME = "<script>alert(1)</script> {{ 7 * 7 }}", "cancer_myth/03_evaluation"
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path / "figures"))
+    return Run("cancer_myth", "03_evaluation", profile="sample")
+
+
+def rows(*more):
+    made = {"row": "m", "column": "PCR", "source": "run", "value": 100 / 3, "low": 20.0}
+    made |= {"high": 40.123456789012, "n": 42, "unscored": 1}
+    return pd.DataFrame([{**made, "source": "published", "value": 27.2}, made, *more])
+
+
+def of(row, value=1):
+    return {"row": row, "column": "c", "source": "run", "value": value}
+
+
+# ---- tables
+
+
+def test_tables_as_csv_hold_ten_digits_and_no_formula(run):
+    run.table("t", rows(of("x", 0.1 + 0.2), of("y", None)), "T")
+    found = pd.read_csv(run.folder / "t.csv")
+    assert found["value"].tolist()[1:3] == [33.33333333, 0.3] and np.isnan(found["value"][3])
+    assert found["high"][1] == 40.12345679 and found["unscored"].tolist()[1] == 1
+    cells = {"=1+1": "'=1+1", "@x": "'@x", "-1": "-1", "+cmd|x": "'+cmd|x", "-1 to 1": "'-1 to 1"}
+    cells |= {"a,b": '"a,b"', 'a"b': '"a""b"'}
+    run.table("t", rows(*map(of, cells)), "T")
+    text = (run.folder / "t.csv").read_text().splitlines()
+    assert text[3:] == [f"{cell},c,run,1,,,," for cell in cells.values()]
+
+
+def test_tables_for_readers_show_any_text_as_text(run):
+    run.table("t", rows(of(f"{HOSTILE} a|b_c & 5%")), HOSTILE)
+    told = (run.folder / "t.md").read_text()
+    assert "<script" not in told.replace("\\<script", "") and "a\\|b\\_c" in told
+    assert "b\\_c \\& 5\\%" in (run.folder / "t.tex").read_text()
+
+
+@pytest.mark.parametrize(
+    "bad, told",
+    [
+        ({"source": "guess"}, "unknown source of a number 'guess'"),
+        ({"row": "m", "column": "PCR"}, "occurs twice"),
+        ({"row": None}, "needs rows"),
+    ],
+)
+def test_a_wrong_table_is_an_error(run, bad, told):
+    with pytest.raises(BedsideError, match=told):
+        run.table("t", rows(of("x") | bad), "T")
+
+
+def test_a_judged_table_shows_how_good_its_judge_is_at_each_task(run):
+    with pytest.raises(BedsideError, match="'lexical' has no trust card"):
+        run.table("t", rows(), "T", judged=True)
+    # one error of one step; by chance (1 + 4 * 2 + 2 + 2 * 2 + 4 + 1) / 4 = 5 squared: 1 - 1/5
+    said = pd.DataFrame({"status": "graded", "value": [-1, 0, 1, 1]})
+    card = trust_cards.trust_card([-1, 0, 1, 0], said, [-1, 0, 1], np.random.default_rng(0))
+    run.write_card("lexical", card, "their authors")
+    run.write_card("lexical", {**card, "n": 9}, "us", task="another task")
+    run.table("t", rows(), "T", judged=("", "another task"))
+    told = (run.folder / "t.md").read_text().replace("\\", "")
+    assert told.count("kappa 0.80") == 2 and "another task" in told
+    fresh = Run("cancer_myth", "04_mitigation", profile="sample")
+    assert fresh.card(task="another task")["n"] == 9 and fresh.card()["n"] == 4
+    with pytest.raises(BedsideError, match="trust_lexical_third.json"):
+        fresh.card(task="third")
+
+
+# ---- figures
+
+
+def drawn(run, holds=True, frame=None):
+    wide, narrow = (plots.figure((width, 2)) for width in (plots.WIDE, plots.NARROW))
+    for figure, ((ax,),) in (wide, narrow):
+        plots.dots(ax, rows(), xlabel="x")
+        plots.legend_below(figure)
+    plots.message(wide[0], "The first leads", holds, about="Mean of two.")
+    frame = rows() if frame is None else frame
+    run.figure("fig1_x", wide[0], frame, "Figure 1: x", narrow=narrow[0])
+    return [run.folder / f"fig1_x.{form}" for form in ("csv", "png", "svg", "narrow.svg")]
+
+
+def test_figures_repeat_byte_for_byte_and_have_other_colours_on_dark_screens(run):
+    made = [[path.read_bytes() for path in drawn(run)] for _ in range(2)]
+    assert made[0] == made[1]
+    text = made[0][2].decode()
+    ElementTree.fromstring(text)
+    dark = re.search(r"@media screen and \(prefers-color-scheme: dark\)\{(.*)\}", text)[1]
+    colours = {*re.findall(r"(?:fill|stroke): (#\w+)", re.sub(r"@media.*\}\}", "", text))}
+    assert len(colours) > 3 and all(colour in dark for colour in colours)
+
+
+def test_a_figures_message_is_the_title_where_it_holds_and_of_what_others_found(run):
+    others = rows().head(1)
+    for changed, holds, frame in (
+        ({}, True, others),
+        ({}, False, others),
+        ({"limit": "2"}, True, others),
+        ({}, True, rows()),
+    ):
+        run.changed = changed
+        drawn(run, holds, frame)
+        (output,) = (o for o in run.part()["outputs"] if o["file"] == "fig1_x.csv")
+        told = holds and not changed and frame is others
+        assert output["message"] == ("The first leads" if told else "")
+
+
+def test_the_embedded_models_marks_leave_the_figures_of_released_data(run):
+    for profile, models, kept in (
+        ("sample", ["smollm2-135m"], 2),
+        ("public", ["smollm2-135m"], 1),
+        ("public", ["smollm2-135m", "gpt-5.4-2026-03-05"], 2),
+    ):
+        run.profile, run.models = profile, models
+        assert len(run.rows_to_draw(rows())) == kept
+
+
+def test_a_chart_without_a_number_says_so(tmp_path):
+    columns = ["row", "column", "source", "k", "value", "low", "high"]
+    frame = pd.DataFrame([["a", "c", "run", 1, None, None, None]], columns=columns)
+    shown = frame.assign(series=frame["source"], label="", left=0, right=1)
+    _, axes = plots.figure((12, 6), 2, 4)
+    charts = axes.ravel()[:7]
+    for chart, ax in zip((plots.dots, plots.bars, plots.stacked, plots.growth, plots.heat), charts):
+        chart(ax, frame)
+    plots.curves(charts[5], shown, "k", ticks=[1, 10])
+    plots.points(charts[6], shown, "value", "low")
+    assert all("no value" in " ".join(t.get_text() for t in ax.texts) for ax in charts)
+
+
+def test_committed_figures_have_texts_that_can_be_read():
+    found = {path.name: faults(path) for path in (paths.FIGURES / "sample").glob("*/*.svg")}
+    assert len(found) > 20 and {name: f for name, f in found.items() if f} == {}
+
+
+# ---- what a notebook shows
+
+
+@pytest.mark.parametrize("form", [prose.prose, prose.record])
+def test_texts_are_shown_whole_and_never_as_markup(form):
+    long = "A claim that needs room. " * 40
+    bold = "<b>bold</b> & <i>"
+    cells = {"answer <b>": [bold, long], "terms": [["<i>one"], []], "more": [{"<u>": 1}, None]}
+    frame = pd.DataFrame({**cells, "n": [0.123, float("nan")]}, index=["<a>", "<a>"])
+    said = prompts.Messages([{"role": "<b>", "content": bold}])
+    row = dict.fromkeys(claims.SHOWN, "-") | {"claim": long + bold, "verdict": "differs"}
+    for html in (form(frame).to_html(), said._repr_html_(), prose.Claims([row])._repr_html_()):
+        assert not re.search(r"<[biu]>", re.sub(r"<b>(The|What)[^<]*</b>", "", html))
+        assert "&lt;b&gt;bold&lt;/b&gt; &amp; &lt;i&gt;" in html
+    html = form(frame).to_html()
+    assert long.strip() in html and "nan" not in html and "None" not in html
+
+
+# ---- claims, manifest and pages
+
+
+@pytest.fixture
+def ledger(monkeypatch):
+    """The claims of the run's paper, to be filled by a test."""
+    found = {}
+    monkeypatch.setattr(claims, "load", lambda paper: found)
+    monkeypatch.setattr(claims, "listed", lambda paper: {})
+    monkeypatch.setattr(paths, "FINDINGS", paths.ROOT / "none")  # they name claims of the paper
+    for id, text in zip("abcde", ["A share", "A share", "A share", HOSTILE, "A share"]):
+        words = ("data", "", "tried everything", "", "")
+        found[id] = claims.Claim(id, "paper", "claim", "4.3", "detail", text, "27.2", *words, 27.2)
+
+
+def test_claims_manifest_and_pages_of_a_run(run, ledger):
+    same = claims.same
+    assert run.claim("a", same(run, "a", 27.249, 1), basis="run") == "holds"
+    assert run.claim("b", same(run, "b", 27.26, 1), basis="run") == "differs"
+    assert run.claim("c", same(run, "c", None, 1), basis="run") == "needs data"
+    run.claim("d", claims.reading("=1+1", 1 > 2), basis="run")
+    for id, given, told in (
+        ("a", {"basis": "run"}, "twice"),
+        ("e", {"basis": "hearsay"}, "basis of a claim"),
+        ("f", {"basis": "run"}, "unknown claim 'f'"),
+    ):
+        with pytest.raises(BedsideError, match=told):
+            run.claim(id, claims.reading(1, 1 > 0), **given)
+    run.load("cancer_myth_nfp_sample")
+    run.table("table1_x", rows(of(HOSTILE)), HOSTILE)
+    run.close()
+    entry = pages.merge("sample")["notebooks"][NAME]
+    folder = settings.figures() / "sample"
+    assert entry == json.loads((folder / "manifest.json").read_text())["notebooks"][NAME]
+    assert "cancer_myth_nfp_sample" in entry["data"]
+    assert {o["file"] for o in entry["outputs"]} == {f"table1_x.{f}" for f in ("csv", "md", "tex")}
+    found = pd.read_csv(folder / "claims.csv")
+    assert found["verdict"].tolist() == ["holds", "differs", "needs data", "differs"]
+    assert found["computed"].fillna("").tolist() == ["27.2", "27.3", "", "'=1+1"]
+    assert found["basis"].tolist() == ["run", "run", "none", "run"]
+    assert pd.read_csv(folder / "readings.csv")["holds"].tolist() == ["yes", "no", "missing", "no"]
+    for page in ("cancer_myth", "claims"):
+        html = (folder / f"{page}.html").read_text()
+        assert "<script>alert" not in html and "&lt;script&gt;" in html and "{{ 7 * 7 }}" in html
+        assert 'src="http' not in html and "<link" not in html  # self-contained
+    # a notebook that did not run keeps its entry
+    html = (folder / "index.html").read_text()
+    (folder / ".parts/cancer_myth.03_evaluation.json").unlink()
+    assert NAME in pages.merge("sample")["notebooks"]
+    assert (folder / "index.html").read_text() == html
+
+
+def test_generators_are_named_and_seeded(run):
+    a, b = run.rng("x").random(), run.rng("y").random()
+    assert a == run.rng("x").random() and a != b
+    run.seed = 1
+    assert run.rng("x").random() != a
+
+
+def test_what_takes_long_is_computed_once_for_its_inputs_and_kept_of_the_committed_run_only(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(paths, "COMPUTED", tmp_path)
+    made = []
+
+    def make():
+        made.append(1)
+        return pd.DataFrame({"share": [0.1 + 0.2, None], "name": ["a", "b,c"]})
+
+    for limit, inputs, count in ((1, 1, 1), (None, 1, 2), (None, 1, 2), (None, 2, 3)):
+        run = Run("medhalu", "03_expert_in_the_loop", **({"limit": limit} if limit else {}))
+        assert run.once("x", make, inputs).equals(make()) and made.pop()
+        assert len(made) == count and any(tmp_path.rglob("*.csv")) == (limit is None)
+
+
+# ---- graded replies and calls as files
+
+FRAME = {
+    "item": ["q1", "q1", "q2"],
+    "model": "m",
+    "configuration": "plain",
+    "judge": ["a", "b", "a"],
+    "status": ["graded", "unparsed", "graded"],
+    "value": [1, 0, -1],
+    "right": [True, True, False],
+    "unit": ["a myth of others", "a myth of others", np.nan],
+    "question": ["Is “this” so?", "Is “this” so?", "And\nthat?"],
+    "kind": "x",
+    "tokens": [3, None, 5],
+}
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """A folder of outputs, in a scratch folder of figures."""
+    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+    folder = tmp_path / "sample" / "radiation"
+    folder.mkdir(parents=True)
+    return folder
+
+
+def write(place, **columns):
+    made = frames.checked(pd.DataFrame({**FRAME, **columns}), "lists")
+    return frames.write(place, "lists", made, ("kind", "tokens"), "radiation/02_free_form")
+
+
+def test_graded_replies_are_ids_and_numbers_in_the_file_and_texts_in_the_cache(place, monkeypatch):
+    assert write(place) == "graded_lists.csv"
+    text = (place / "graded_lists.csv").read_text()
+    assert "this" not in text and "myth" not in text  # a unit is named by its first item
+    whole, short = frames.read(place, "lists"), frames.read(place, "lists", texts=False)
+    assert whole["question"].tolist() == FRAME["question"]
+    assert whole["unit"].tolist() == ["a myth of others"] * 2 + ["q2"]  # else the item
+    assert short["unit"].tolist() == ["q1", "q1", "q2"] and "question" not in short
+    for found in (whole, short):  # and nothing ungraded has a value
+        assert found["right"].tolist()[::2] == [1, 0] and np.isnan(found["right"][1])
+        assert found["value"].tolist()[::2] == [1, -1] and np.isnan(found["value"][1])
+    manifest, entry = place.parent / "manifest.json", {"file": "graded_lists.csv"}
+
+    def missing(sha256):
+        entry["sha256"] = sha256
+        about = {"paper": "radiation", "graded": [entry]}
+        manifest.write_text(json.dumps({"notebooks": {"radiation/02_free_form": about}}))
+        return frames.missing(place.parent)
+
+    known = sources.sha256(place / "graded_lists.csv")
+    assert missing("old") == ["radiation/02_free_form"] and missing(known) == []
+    for damage in (
+        lambda: (place / "graded_lists.csv").write_text("item\nanother commit's\n"),
+        lambda: (frames.cache(place) / "lists.jsonl").unlink(),
+    ):
+        damage()
+        with pytest.raises(BedsideError, match="make radiation"):
+            frames.read(place, "lists")
+        write(place)
+    mine = settings.figures() / "runs/mine/radiation"
+    mine.mkdir(parents=True)
+    write(mine, model="another")
+    assert bedside.graded("radiation", "mine")["model"].unique() == ["another"]
+
+
+@pytest.mark.parametrize(
+    "columns, told",
+    [
+        ({"judge": "a"}, "two rows are q1, m, plain, a"),
+        ({"item": ["q1", None, "q2"]}, "1 of 3 rows have no item"),
+        ({"model": ["m", "", "m"]}, "1 of 3 rows have no model"),
+        ({"status": "judged"}, "unknown status in graded_lists 'judged'"),
+        ({"value": [None, 0, 1]}, "1 of 2 rows have no value: the first is item q1"),
+    ],
+)
+def test_what_names_no_row_or_no_verdict_is_refused(columns, told, place):
+    with pytest.raises(BedsideError, match=told):
+        write(place, **columns)
+
+
+def test_calls_are_written_as_they_come_and_nothing_is_made_up(place):
+    told = {"role": "user", "content": "Hello \ud800 there"}
+    asked = [Request(f"q{n}", "smollm2-135m", [told] * 2, {"seed": n}) for n in (1, 2)]
+    more = {"date": "2026-11-23T06:00:00+00:00", "latency_s": 0.0, "completion_tokens": 0}
+    log = frames.Calls(frames.cache(place) / "calls_02_free_form.jsonl")
+    for request in [*asked, asked[0]]:
+        record = {"key": request.key, "item": request.item, "text": "a", "finish": "stop"}
+        log.add(request, as_reply(request, record | (more if request.item == "q2" else {}), True))
+    log.close()
+    one, two = frames.called(place).values()
+    assert [m["content"] for m in one["messages"]] == ["Hello � there"] * 2
+    assert (one["text"], one["finish"], one["settings"]["seed"]) == ("a", "stop", 1)
+    assert [one[k] for k in ("date", "seconds", "prompt_tokens")] == [None] * 3
+    assert (two["seconds"], two["completion_tokens"], two["date"]) == (0.0, 0, more["date"])
+    assert bedside.calls("radiation")["key"].tolist() == [r.key for r in asked]
+    frames.Calls(log.path).close()  # a run without a call leaves none of an earlier one
+    assert frames.called(place) == {}

@@ -1,0 +1,204 @@
+"""Claims and findings are data: what a verdict follows from, and what a slip in a file says."""
+
+import numpy as np
+import pytest
+
+from bedside import BedsideError
+from bedside.read import claims, findings, paths, published
+from bedside.read.claims import Claim, between, every, near, reading
+
+HEADS = {
+    "CLAIMS/p.csv": "id,of,section,weight,claim,published,needs,depends,tried,repair,ask",
+    "READINGS/p.csv": "id,reading,support,tests,needs",
+    "REPLIES/p.csv": "id,date,by,reply",
+    "STATEMENTS/p.csv": ",".join(claims.STATEMENT),
+    "FINDINGS/p.csv": "id,rank,finding,of,claims,output",
+    "FINDINGS/p.toml": '[f]\nrests = "r {t | m | F1 | raw}"\nagainst = "x"\nchanges = "y"',
+    "PUBLISHED/p.csv": "table,row,column,value,low,high,note\nTable 1,a model,PCR,27.2,,,\n"
+    "Table 1,b,p,0.00002,,,",
+    "p/t.csv": 'row,column,source,value,low,high,n,unscored\n"m, b",F1,raw,0.125,,,,\n'
+    "m,F1,raw,-2.5,,,,\nm,F1,run,9,,,,\nm,gap,raw,,1,2,,",
+}
+CLAIM = "a,paper,4.3,central,A rate,27.2,data,the average,tried,repair,ask?"
+CACHED = (claims.load, claims.listed, claims.replies, claims.statements, published.load)
+
+
+@pytest.fixture
+def written(tmp_path, monkeypatch):
+    """Write a study's files, each with its head, and more rows in some; read one of them."""
+    for name in ("CLAIMS", "READINGS", "REPLIES", "STATEMENTS", "FINDINGS", "PUBLISHED"):
+        monkeypatch.setattr(paths, name, tmp_path / name)
+
+    def write(read, **rows):
+        more = {"CLAIMS": [CLAIM], **rows}
+        for name, head in HEADS.items():
+            lines = more.get(name.partition("/")[0], []) if name.endswith(".csv") else []
+            (tmp_path / name).parent.mkdir(exist_ok=True)
+            (tmp_path / name).write_text("\n".join([head, *lines]) + "\n")
+        for cached in CACHED:
+            cached.cache_clear()
+        return findings.load("p", tmp_path) if read == "findings" else getattr(claims, read)("p")
+
+    yield write
+    for cached in CACHED:
+        cached.cache_clear()
+
+
+def test_printed_numbers_and_cells_are_filled_in(written):
+    found = written(
+        "load",
+        CLAIMS=[
+            CLAIM.replace("27.2", "{Table 1 | a model | PCR}%"),
+            "b,paper,4.3,detail,A p,p = {Table 1 | b | p} against {Table 1|a model|PCR|.0f},,,,,",
+            "c,own,4,detail,A word,balanced,,,,,",
+        ],
+        REPLIES=["a,2026-11-23,A. Author,First.", 'a,2026-11-24,B,"Second, too."'],
+    )
+    words = ("data", "the average", "tried", "repair", "ask?")
+    expected = Claim("a", "paper", "claim", "4.3", "central", "A rate", "27.2%", *words, 27.2)
+    assert found["a"] == expected
+    assert (found["b"].published, found["b"].value) == ("p = 2e-05 against 27", 0.00002)
+    assert found["c"].kind == "finding" and found["c"].value is None
+    assert [r["reply"] for r in claims.replies("p")["a"]] == ["First.", "Second, too."]
+    for cell, told in (
+        ("t | m, b | F1 | raw", "0.125"),
+        ("t | m, b | F1 | raw | .2f", "0.13"),  # halves up, as in tables for readers
+        ("t | m, b | F1 | raw | .1%", "12.5%"),
+        ("t | m | F1 | raw | .0f", "-3"),
+        ("t | m | F1 | raw | -.1f", "2.5"),  # a change as a loss
+        ("t | m | gap | raw", "…"),  # cells that the folder lacks
+        ("u | m | F1 | raw", "…"),
+    ):
+        (made,) = written("findings", FINDINGS=[f'f,1,"It is {{{cell}}}.",found,a,t'])
+        assert made.finding == f"It is {told}." and made.rests == "r -2.5"
+        place = tuple(cell.split(" | ")[:4])
+        assert made.cells[0] == place and made.lacks == ((place,) if told == "…" else ())
+
+
+@pytest.mark.parametrize(
+    "read, name, row, told",
+    [
+        ("load", "CLAIMS", "a,author,1,central,x,1,,,,,", "text of a claim 'author'"),
+        ("load", "CLAIMS", "a,paper,1,middling,x,1,,,,,", "weight of a claim 'middling'"),
+        ("load", "CLAIMS", "a,paper,1,central,x", "a field is missing"),
+        ("load", "CLAIMS", "a,paper,1,central,x,1,,,,,,more", "too many"),
+        ("load", "CLAIMS", ",paper,1,central,x,1,,,,,", "a field is missing: id"),
+        ("load", "CLAIMS", "a,paper,1,central,x,{Table 9 | a | b},,,,,", "no table 'Table 9'"),
+        ("load", "CLAIMS", "a,paper,1,central,x,{Table 1 | c | PCR},,,,,", "no 'c', 'PCR'"),
+        ("load", "CLAIMS", f"{CLAIM}\n{CLAIM}", "claim 'a' occurs twice"),
+        ("listed", "READINGS", "b,one,2.1,,", "unknown claim 'b'"),
+        ("listed", "READINGS", "a,,2.1,,", "a field is missing: reading"),
+        ("listed", "READINGS", "a,one,2.1,some,", "'some' is not a whole number"),
+        ("listed", "READINGS", "a,one,2.1,,\na,one,2.2,,", "lists 'one' twice"),
+        ("replies", "REPLIES", "a,23 November,A. Author,Thanks.", "not a date"),
+        ("replies", "REPLIES", "a,2026-11-23,A. Author,", "a field is missing: reply"),
+        ("statements", "STATEMENTS", "s1,paper,1,finding,It rains.,b,,", "unknown claim 'b'"),
+        ("findings", "FINDINGS", 'f,1,"{t | m | F1 | run}",found,a,t', "number 'run'"),
+        ("findings", "FINDINGS", 'f,1,"{t | m | F1 | raw | .0q}",found,a,t', "is no format"),
+        ("findings", "FINDINGS", "f,1,All hold.,found,a c-9,t", "unknown claim 'c-9'"),
+        ("findings", "FINDINGS", "f,1,All hold.,found,a,", "column output: is empty"),
+        ("findings", "FINDINGS", "f,1,x,found,a,t\nf,2,x,found,a,t", "'f' occurs twice"),
+        ("findings", "FINDINGS", "g,1,All hold.,found,a,t", "'f', which is no finding"),
+    ],
+)
+def test_a_slip_in_a_file_is_told_by_file_and_line(written, read, name, row, told):
+    with pytest.raises(BedsideError, match=told) as error:
+        written(read, **{name: [row]})
+    assert "p.csv" in str(error.value) or "p.toml" in str(error.value)
+
+
+def verdict(holds, tests=(), kind="claim", needs="data"):
+    claim = Claim("a", "paper", kind, "1", "detail", "x", "1", needs, "it", "", "", "", 1.0)
+    rows = [
+        {"reading": str(n), "holds": h, "computed": needs if h == "missing" else "1", "tests": t}
+        for n, (h, t) in enumerate(zip(holds.split(), tests or [0] * 9))
+    ]
+    return claims.verdict(claim, rows), claims.saved_by(claim, rows)
+
+
+@pytest.mark.parametrize(
+    "holds, expected, saved",
+    [
+        ("yes", "holds", ""),  # without it there would be no reading at all
+        ("yes yes", "holds", ""),
+        ("no no", "differs", ""),
+        ("yes no", "depends on it", "0"),
+        ("no yes no", "depends on it", "1"),
+        ("no yes open", "depends on it", ""),
+        ("yes no missing", "depends on it; a further reading needs data", ""),
+        ("yes open", "undetermined", ""),
+        ("no open", "undetermined", "1"),
+        ("open", "undetermined", ""),
+        ("missing", "needs data", ""),
+        ("yes missing", "needs data", ""),
+        ("missing no", "needs data", "0"),  # a plausible reading without data saves a claim
+        ("open no missing", "needs data", ""),
+    ],
+)
+def test_a_verdict_follows_from_all_readings(holds, expected, saved):
+    assert verdict(holds) == (expected, saved)
+    assert verdict(holds, tests=[1] * 9)[1] == ""
+
+
+def test_kinds_of_claims_have_verdicts_of_their_own():
+    assert verdict("yes yes", kind="finding")[0] == "found"
+    assert verdict("no", kind="finding")[0] == "not found"
+    assert verdict("no", kind="consistency")[0] == "differs"
+    told = "not measured in the study: overlaps of chosen lists"
+    assert verdict("no missing", needs=told)[0] == told and claims.word(told) == "not measured"
+    # by no test of significance alone
+    assert verdict("no", [1])[0] == verdict("no no", [3, 1])[0] == "undetermined"
+    assert verdict("no no", [3, 0])[0] == "differs"
+    with pytest.raises(BedsideError, match="does not say which data it needs"):
+        verdict("missing", needs="")
+    counts = claims.tally(
+        {"of": of, "kind": kind, "weight": weight, "verdict": verdict}
+        for of, kind, weight, verdict in (
+            ("paper", "claim", "central", "holds"),
+            ("paper", "claim", "detail", "needs the raw ratings"),
+            ("own", "consistency", "detail", "differs"),
+            ("own", "finding", "central", "not found"),
+            ("own", "finding", "central", "found"),
+            ("summary", "consistency", "central", "depends on the test"),
+        )
+    )
+    told = {name: {k: n for k, n in of.items() if n} for name, of in counts.items()}
+    assert told == {
+        "central": {"holds": 1},
+        "detail": {"needs": 1},
+        "consistency": {"differs": 1},
+        "summary": {"depends": 1},
+        "data": {},
+        "finding": {"holds": 1, "differs": 1},
+    }
+
+
+def test_readings_are_those_that_are_listed_and_one_that_is_not_given_lacks_data(written):
+    written("load", READINGS=["a,one,2.1,,", "a,two,2.2,4,their lists", "a,three,convention,,"])
+    said, rows = claims.judged("p", "a", reading(0.5, np.False_, 0.4, 0.6, name="one"))
+    assert said == "needs their lists"
+    assert [(r["reading"], r["computed"], r["low"], r["holds"], r["tests"]) for r in rows] == [
+        ("one", 0.5, 0.4, "no", 0),
+        ("two", "their lists", None, "missing", 4),
+        ("three", "data", None, "missing", 0),
+    ]
+    for given in (reading(1, True), reading(1, True, name="four")):
+        with pytest.raises(BedsideError, match="reading of a"):
+            claims.judged("p", "a", given)
+    written("load")  # a claim that lists none has one as written
+    assert claims.judged("p", "a", {})[0] == "needs data"
+    assert claims.judged("p", "a", reading("1", np.True_))[0] == "holds"
+    with pytest.raises(BedsideError, match="reading of a"):
+        claims.judged("p", "a", reading(1, True, name="one"))
+
+
+def test_an_interval_decides_or_leaves_open():
+    assert between(0.685, 0.695, least=0.68) is True
+    assert between(0.685, 0.695, most=0.68) is False
+    assert between(0.685, 0.695, least=0.69) is None
+    assert near([0.70, 0.72], 0.005, least=0.69) is True
+    assert near([0.70, 0.69], 0.005, least=0.69) is None
+    assert near([0.69, 0.68], 0.005, least=0.69) is False
+    assert between(0.1 + 0.2, 0.3, 0.3, 0.3) is True  # what a float can't say is no difference
+    assert every([True, True]) is True and every([True, None]) is None
+    assert every([True, None, False]) is False

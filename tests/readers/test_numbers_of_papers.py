@@ -1,0 +1,253 @@
+"""Printed numbers of any paper: what each check says by hand, in any convention, and of faults."""
+
+import csv
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import metrics
+
+import bedside
+import printed_tables
+from bedside import BedsideError, checking
+from bedside import __main__ as steps
+from bedside.build import notebooks
+from bedside.read import paths
+
+COLUMNS = ["table", "row", "column", "value", "n", "kind", "of"]
+EXAMPLES = paths.DATA / "sample/check"
+WAYS = [*printed_tables.WAYS]
+WRONG = ["impossible", "only if"]
+
+
+def cases():
+    """Each block of checks.txt: its rows, and what the check of the last one says."""
+    text = Path(__file__).with_name("checks.txt").read_text(encoding="utf-8")
+    for block in text.split("\n\n")[1:]:
+        *lines, said = (line for line in block.splitlines() if not line.startswith("# "))
+        rows = [("T", *row) for row in csv.reader(lines)]
+        yield pytest.param(rows, *map(str.strip, said[1:].split("|")), id=" // ".join(lines))
+
+
+def checked(rows):
+    """The checks of rows; a row may leave out its table."""
+    filled = [row if len(row) == 7 else ("T", *row) for row in rows]
+    return bedside.check(pd.DataFrame(filled, columns=COLUMNS))
+
+
+def last(rows):
+    """The check that is about the last of these rows."""
+    found = checked(rows)
+    shared = found[found["kind"] == "rows that share positives"]
+    about = found[found["place"].str.contains(rf"\brow {len(rows)}\b")]
+    return next(made.iloc[0] for made in (shared, about, found) if len(made))
+
+
+@pytest.mark.parametrize("rows, verdict, only_if, fits", [*cases()])
+def test_a_check_by_hand(rows, verdict, only_if, fits):
+    made = last(rows)
+    assert made["verdict"] == verdict, made.to_dict()
+    assert only_if in made["only_if"] and fits in made["would_fit"], made.to_dict()
+
+
+@pytest.mark.parametrize("way", WAYS[1:])
+def test_what_is_impossible_by_hand_stays_so_in_any_convention(way):
+    settled = ("T", "J", "settled", "0.5", "", "share", "")  # can be read one way only
+    for case in cases():
+        rows, verdict, *_ = case.values
+        if verdict == "impossible":
+            rows = printed_tables.in_convention([settled, *rows], way)
+            assert "impossible" in {*checked(rows)["verdict"]}, rows
+
+
+def assert_honest(rows):
+    found = checked(rows)
+    bad = found[found["verdict"].isin(WRONG)]
+    assert bad.empty, (rows, bad["arithmetic"].tolist())
+    return {*zip(found["kind"], found["verdict"])}
+
+
+KINDS = "share count total mean sd difference ratio kappa p interval".split()
+KINDS += ["mean of rows", "scores of one matrix", "rows that share positives"]
+
+
+@pytest.mark.parametrize(
+    "tables", [8, pytest.param(400, marks=pytest.mark.slow)], ids=["few", "two thousand"]
+)
+def test_no_honest_table_is_called_wrong_in_any_convention(tables):
+    """Nor one of which nothing but its numbers is left."""
+    rng, seen = np.random.default_rng(tables), set()
+    for way in WAYS:
+        for at in range(tables):
+            rows = printed_tables.table(rng)
+            seen |= assert_honest(printed_tables.in_convention(rows, way))
+            if at % 3 == 0:
+                assert_honest([(*r[:4], "", *r[5:]) for r in rows])
+                assert_honest(printed_tables.in_convention(printed_tables.three_decimals(rng), way))
+    assert {kind for kind, verdict in seen if verdict == "possible"} == {*KINDS}
+
+
+@pytest.mark.parametrize("average", ["macro", "weighted", "micro"])
+def test_averages_over_classes_and_folds_are_never_impossible(average):
+    """Whatever they are called, with and without the number of classes."""
+    rng = np.random.default_rng(5)
+    for _ in range(15):
+        classes, folds = int(rng.integers(2, 6)), []
+        for _ in range(int(rng.integers(1, 4))):
+            truth, said = rng.choice(classes, (2, 40), p=rng.dirichlet(np.ones(classes)))
+            said = np.where(rng.random(40) < rng.random(), truth, said)
+            every = list(range(classes))
+            made = metrics.precision_recall_fscore_support(
+                truth, said, labels=every, average=average, zero_division=0
+            )[:3]
+            agree = (truth == said).mean()
+            chance = np.bincount(truth, minlength=classes) @ np.bincount(said, minlength=classes)
+            chance /= 1600
+            folds.append([*made, agree, (agree - chance) / (1 - chance) if chance < 1 else 0])
+        named = f"{average} " if average != "micro" and rng.random() < 0.5 else ""
+        kinds = [f"{named}precision", f"{named}recall", f"{named}f1", "accuracy", "kappa"]
+        of = f"classes={classes}" if rng.random() < 0.5 and classes > 2 else ""
+        rows = [("J", k, f"{v:.3f}", "", k, of) for k, v in zip(kinds, np.mean(folds, axis=0))]
+        assert "impossible" not in {*checked(rows)["verdict"]}, (rows, classes)
+
+
+@pytest.mark.parametrize(
+    "tables, least", [(20, 0.4), pytest.param(1000, 0.5, marks=pytest.mark.slow)]
+)
+def test_slips_are_found(tables, least):
+    """One digit changed: by leading digits often, by the last as far as a check's power goes."""
+    rng, found = np.random.default_rng(1), []
+    for _ in range(tables):
+        rows, _ = printed_tables.with_a_slip(printed_tables.table(rng), rng)
+        found.append(not {*WRONG}.isdisjoint(checked(rows)["verdict"]))
+    assert np.mean(found) > least
+
+
+def test_an_open_table_is_read_both_ways_and_says_how():
+    """77 / 64 is 1.203; no grade is 1203."""
+    of = ("A", "grade", "1,203", "64", "mean", "scale=1 to 5")
+    for others in ([], [("B", "right", "0,958", "24", "share", "")]):
+        assert {*checked([of, *others])["verdict"]} == {"possible"}
+    found = checked([of, ("B", "right", "0.958", "24", "share", "")])
+    assert found["verdict"].tolist() == ["impossible", "possible"]
+    count = ("A", "patients", "1,203", "", "count", "")
+    found = checked([count, ("B", "grade", "1,205", "16", "mean", "scale=1 to 5")])
+    by = found.set_index("row")
+    assert by["verdict"].to_dict() == {"A": "possible", "B": "impossible"}  # 1.188, 1.250 of 16
+    assert by["condition"].all()
+    for n in ("1203", "1,203", "1.203", "1 203", "1203.0"):
+        for half in ("0,5", "0.5"):
+            assert checked([("A", "right", half, n, "share", "")])["n"].tolist() == ["1203"]
+
+
+@pytest.mark.parametrize(
+    "cell, place",
+    [
+        (("C", "F1", "0.91", "", "f1", ""), "row 3, column value: '0.91'"),
+        (("C", "F1", "2,345,678", "", "share", ""), "row 3, column value: '2,345,678'"),
+        (("C", "ci", "0.41 to 0.53", "", "interval", ""), "row 3, column value: '0.41 to 0.53'"),
+        (("C", "p", "2.5e-5", "", "p", ""), "row 3, column value: '2.5e-5'"),
+        (("C", "p", "0,02", "", "p", "test=z; statistic=2.41"), "column of: 'statistic=2.41'"),
+        (("C", "patients", "1,203", "4000", "count", ""), "row 3, column value: '1,203'"),
+    ],
+)
+def test_a_cell_that_contradicts_its_table_is_named(cell, place):
+    rows = [("A", "F1", "0,958", "", "f1", ""), ("B", "F1", "0,9", "", "f1", ""), cell]
+    with pytest.raises(BedsideError, match=re.escape(place)) as told:
+        checked(rows)
+    assert "'0,958' in row 1" in str(told.value)
+    sound = ("C", "patients", "1.203", "4000", "count", "")
+    assert len(checked([*rows[:2], sound])) == 3
+
+
+TWO = "T,A,right,75.0%,40,share,\nT,B,right,60.0%,40,share,\n"
+
+
+@pytest.mark.parametrize(
+    "lines, told",
+    [
+        ("T,A,x,0.5,10,shares,", "line 2, column kind: unknown kind 'shares'"),
+        ('T,A,x,"0,5,1",10,share,', "line 2, column value: '0,5,1' isn't a number"),
+        ("T,A,x,0.5*,10,share,", "line 2, column value: '0.5*' isn't a number"),
+        ("T,A,x,<0.5,10,share,", "line 2, column value"),
+        ("T,A,x,0.5,ten,share,", "line 2, column n: 'ten' isn't a whole number"),
+        ("T,A,x,0.5,0,share,", "line 2, column n: '0' isn't a whole number"),
+        ("T,A,x,,10,share,", "line 2, column value: is empty"),
+        ("T,A,x,0.5,10,share,\nT,A,x,0.6,10,share,", "line 3: the same table, row, column"),
+        (TWO + "T,d,right,15,,difference,A; C", "line 4, column of: 'C' is no row"),
+        ("T,A,x,0.5,10,mean,scale=1", "line 2, column of: 'scale=1'"),
+        ("T,A,x,0.5,10,mean,scales=1 to 5", "unknown setting 'scales'; did you mean 'scale'"),
+        ("T,A,p,0.5,,p,test=u", "'test=u'"),
+        ("T,A,x,0.1234567891,10,share,", "more than 9 decimals"),
+        ("T,A,p,0.5,,p,comparisons=1001", "isn't a whole number up to 1000"),
+        ("T,A,i,0.4 to 0.5,,interval,\nT,B,x,0.5,,ratio,A | i; A | i", "is an interval"),
+        ("T,A,i,0.5,,interval,", "'0.5' isn't two numbers"),
+        ("T,A,x,0.5,10", "line 2: 5 cells, but the header has 7"),
+    ],
+)
+def test_faults_are_told_by_line_and_column(lines, told, tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text(f"{','.join(COLUMNS)}\n{lines}\n", encoding="utf-8")
+    with pytest.raises(BedsideError, match=re.escape(told)):
+        bedside.check(path)
+
+
+def test_a_frame_keeps_the_printed_digits_and_a_search_its_time():
+    with pytest.raises(BedsideError, match="row 1, column value"):
+        checked([("A", "x", 0.5, "10", "share", "")])
+    rows = [("J", k, "0.75", "40", k, "") for k in ("accuracy", "precision", "f1")]
+    made = pd.DataFrame([("T", *row) for row in rows], columns=COLUMNS)
+    assert bedside.check(made, seconds=0)["verdict"].tolist() == ["not testable"]
+
+
+def test_the_examples_have_the_slips_that_the_documentation_tells(tmp_path, monkeypatch):
+    made = bedside.check(EXAMPLES / "six_lines.csv")
+    assert made["verdict"].tolist() == ["impossible"] * 2 + ["possible"] * 2
+    assert made["row"].tolist()[:2] == ["Plover", "Heron as a judge"]
+    of_papers = {"chest_reports": (41, 3), "report_classifiers": (11, 0), "two_annotators": (30, 2)}
+    for name, told in of_papers.items():
+        made = bedside.check(EXAMPLES / f"papers/{name}.csv")["verdict"].value_counts()
+        assert (made["possible"], made.get("only if", 0)) == told and made.sum() == sum(told)
+    monkeypatch.chdir(tmp_path)
+    path = checking.template()
+    assert {row["kind"] for row in csv.DictReader(path.open())} == {*checking.KINDS}
+    assert {*bedside.check(path)["verdict"]} == {"possible"}
+    with pytest.raises(BedsideError, match="is there already"):
+        checking.template()
+    text = (paths.ROOT / "docs/check.md").read_text(encoding="utf-8")
+    lines = (EXAMPLES / "every_kind.csv").read_text(encoding="utf-8").splitlines()
+    assert all(f"`{kind}`" in text for kind in checking.KINDS)
+    assert {*re.findall(r"^Table \d,.*$", text, re.M)} <= {*lines}
+
+
+HOSTILE = "<script>alert(1)</script>"
+
+
+def test_the_command_writes_a_page_that_escapes_what_the_file_says(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path / "figures"))
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "mine.csv"
+    path.write_text(f"{','.join(COLUMNS)}\nT,{HOSTILE},=x,70.1%,48,share,\n", encoding="utf-8")
+    steps.numbers("mine.csv")
+    folder = tmp_path / "figures/checked/mine"
+    assert "1 impossible" in capsys.readouterr().out
+    page = (folder / "index.html").read_text(encoding="utf-8")
+    assert HOSTILE not in page and "&lt;script&gt;" in page and "Content-Security-Policy" in page
+    assert "57 of 1001" in page  # of all shares with a decimal so many are some of 48
+    with open(folder / "checks.csv", newline="", encoding="utf-8") as f:
+        (row,) = csv.DictReader(f)
+    assert row["verdict"] == "impossible" and not row["column"].startswith("=")
+    with pytest.raises(BedsideError, match="make check NUMBERS="):
+        steps.numbers("")
+    with pytest.raises(BedsideError, match="did you mean mine.csv"):
+        steps.numbers("mien.csv")
+
+
+@pytest.mark.slow
+def test_the_notebook_shows_the_two_slips(tmp_path, monkeypatch):
+    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+    notebooks.execute(paths.NOTEBOOKS / "check_a_paper.ipynb", tmp_path / "out.ipynb", {})
+    assert "2 impossible, 2 possible" in (tmp_path / "out.ipynb").read_text(encoding="utf-8")
+    assert (tmp_path / "checked/six_lines/index.html").is_file()
