@@ -98,9 +98,9 @@ site: ## write the pages of both profiles to site/, for any static host
 	@$(PY) -m bedside site
 
 # The sheets of the sample read what its notebooks kept.
-seminar: $(if $(filter sample,$(PROFILE)),$(STAMPS)/explorer.done)
-seminar: $(READY) $(DATA) ## write sheets and a zip to hand out to seminar/ (MINE=1: as you edited them there)
-	@$(PY) -m bedside seminar --profile $(PROFILE) $(if $(value MINE),--mine)
+seminar: $(if $(filter sample,$(PROFILE)),$(STAMPS)/index.done)
+seminar: $(READY) $(DATA) ## write sheets and a zip to hand out to seminar/
+	@$(PY) -m bedside seminar --profile $(PROFILE)
 
 class: $(READY) ## write a page and a CSV of a class's results: make class FOLDER=DIR
 	@$(PY) -m bedside class -- $(call quoted,$(value FOLDER))

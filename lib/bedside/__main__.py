@@ -247,11 +247,11 @@ def site():
     print(f"Open {paths.rel(site.write(paths.ROOT / 'site'))}")
 
 
-def seminar(profile, folder=None, mine=False):
+def seminar(profile, folder=None):
     """Write both editions of the seminar and the students' zip."""
     from .seminar import editions
 
-    path = editions.build(folder, profile, mine)
+    path = editions.build(folder, profile)
     here = paths.rel(path.parent)
     sheets = sorted((path.parent / "instructors").glob("*.ipynb"))
     print(f"{len(sheets)} sheets in {here}/students and {here}/instructors")
@@ -260,8 +260,6 @@ def seminar(profile, folder=None, mine=False):
     print(f"  for students: {paths.rel(path)} ({path.stat().st_size / 1e6:.1f} MB)")
     if (page := path.parent / editions.demo.NAME).is_file():
         print(f"  fifteen minutes, without an installation: {paths.rel(page)}")
-    for line in editions.told(path.parent, profile) if mine else ():
-        print(line)
 
 
 def class_(folder, names):
@@ -611,7 +609,6 @@ def _arguments():
     p = step(seminar, "write both editions of the seminar and the students' zip")
     p.add_argument("--profile", default="sample")
     p.add_argument("--folder", help="where to write; changed files are never overwritten")
-    p.add_argument("--mine", action="store_true", help="hand out the sheets as they were edited")
     p = step(study, "put your own questions to models; takes NAME=value like make study")
     p.add_argument("given", nargs="*", metavar="NAME=value")
     what = "write request files of one wave, or with --submit send and record all waves"

@@ -41,7 +41,6 @@ PAPER        | plan batch new  | only this study; with new, its name
 SUBMIT       | batch           | 1: also send, wait and record
 FROM         | collect annotate | the file or folder of results, or of labels sent back
 FOLDER       | class           | the folder of what a class handed in
-MINE         | seminar         | 1: hand out the sheets as you edited them in seminar/
 MIRROR       | data all verify plan batch seminar | a folder that has the released data
 SLOW         | test            | 1: also tests that take minutes
 JOBS         | any             | how many notebooks or tests run at once
