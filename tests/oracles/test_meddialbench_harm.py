@@ -45,7 +45,7 @@ def run(run_of):
 @seeds
 def test_worst_cases_are_the_largest_losses_and_ties_are_all_named(run, seed):
     done = world(seed)
-    changed = scores.changes(done, run)
+    changed = scores.changes(done)
     none = pd.DataFrame()
     table = vulnerability.worst_table(none, none, changed)
     found = rows(table)

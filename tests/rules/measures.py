@@ -36,7 +36,6 @@ CARD = trust_cards.trust_card(
     np.repeat([1, 0], 20),
     pd.DataFrame({"status": "graded", "value": [1] * 17 + [0] * 20 + [1] * 3}),
     [0, 1],
-    np.random.default_rng(0),
 )
 
 
@@ -193,9 +192,7 @@ def scored(frame):
 
 
 def means(run, frame):
-    return tables.estimated_means(
-        scored(frame), radiation.METRICS, ["model", "regime", "profile"], run
-    )
+    return tables.estimated_means(scored(frame), radiation.METRICS, ["model", "regime", "profile"])
 
 
 def by_onset(run, frame):

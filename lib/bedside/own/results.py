@@ -31,25 +31,25 @@ def scores(own, graded):
     import pandas as pd
 
     rows = []
-    for judge, ending, mine in judges_in(own, graded):
+    for _, ending, mine in judges_in(own, graded):
         mine = complete(mine, ["model"], ["group"])
         parts = [(ALL, mine)] + [(g, part) for g, part in mine.groupby("group") if g]
         for name, every in parts:
             for model, part in every.groupby("model", sort=False):
-                value, lost, (least, most) = _mean(own, part, "scores", judge, name, model)
+                value, lost, (least, most) = _mean(own, part)
                 made = Row(model, f"{name}: {own.measure}{ending}", "run", *value, lost)
                 rows.append(made._asdict() | {"least": least, "most": most})
     made = pd.DataFrame(rows, columns=[*tables.COLUMNS, "least", "most"])
     return tables.with_bounds(made)[tables.COLUMNS]
 
 
-def _mean(own, part, *name):
+def _mean(own, part):
     """Of answers to be judged, in percent: (value, low, high, n), the unscored ones, the bounds."""
     came = complete(scored(part), ["unit"])
     value, lost = came["value"].to_numpy(float), part[part["status"] != "graded"]
     of_lost = [bounds(c) for c in lost["criteria"]] if own.criteria else [(0, 1)] * len(lost)
     least, most = (100 * (value.sum() + sum(b[k] for b in of_lost)) / len(part) for k in (0, 1))
-    made = estimate(value, came["unit"], own.rng(*name), not own.criteria)
+    made = estimate(value, came["unit"], not own.criteria)
     return made, len(lost), (least, most)
 
 
@@ -91,8 +91,8 @@ async def cards(own, answered):
     found, made = await on_labelled(own, known), {}
     of = "criteria of answers" if own.criteria else "answers"
     for judge, part in found.groupby("judge", sort=False):
-        labels, rng = part["label"].astype(int), own.rng("card")
-        card = trust_cards.trust_card(labels, part, VALUES, rng, units=part["unit"])
+        labels = part["label"].astype(int)
+        card = trust_cards.trust_card(labels, part, VALUES, units=part["unit"])
         made[judge] = own.write_card(judge, card, judges.whose(part), of=of)
     return made
 

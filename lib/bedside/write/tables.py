@@ -83,8 +83,6 @@ def estimated_means(
     scores: "pd.DataFrame",
     columns: Collection[str],
     by: list[str],
-    run: "Run",
-    *,
     worst: float = 0.0,
     best: float = 1.0,
 ) -> "pd.DataFrame":
@@ -155,7 +153,7 @@ def tested(
                 chance = stats.paired_permutation(value, value * 0, rng, units=units)
             p.append((*key, name, chance, got["item"].nunique()))
     p = pd.DataFrame(p, columns=[*by, "metric", "p", "n"])
-    found = estimated_means(changes, list(columns), by, run, worst=-1.0)
+    found = estimated_means(changes, list(columns), by, worst=-1.0)
     return found, p.assign(p=stats.holm(p["p"].to_numpy(float)))
 
 

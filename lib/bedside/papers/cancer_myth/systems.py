@@ -134,14 +134,13 @@ async def kept(run, given, known):
     return made.assign(configuration="released")
 
 
-def card(run, given, made, judge):
+def card(given, made):
     """The trust card of a judge, with verdicts `made`, against the grades in `given`."""
     keys = ["item", "model"]
     both = joined(given[[*keys, "status", "value"]], made, keys)
     both = both[both["status_x"] == "graded"]
     found = both.rename(columns={"status_y": "status", "value_y": "value"})
-    labels, rng = both["value_x"].astype(int), run.rng("card", "released", judge)
-    return trust_card(labels, found, GRADES, rng, units=both["unit"])
+    return trust_card(both["value_x"].astype(int), found, GRADES, units=both["unit"])
 
 
 # ---- is the file as described?

@@ -12,7 +12,6 @@ import pandas as pd
 
 from bedside import stats
 from bedside.read.checks import complete, groups, joined, numbers
-from bedside.run import Run
 
 from .data import units
 
@@ -85,9 +84,7 @@ def macro(
     return stats.mean(each, units, scale=(0, 1), combine=of, least=stats.SEVERAL)
 
 
-def scores(
-    shares: pd.DataFrame, by: list[str], run: Run, of: Callable = stats.macro
-) -> pd.DataFrame:
+def scores(shares: pd.DataFrame, by: list[str], of: Callable = stats.macro) -> pd.DataFrame:
     """METRICS by `by`, with intervals over questions; of: COUNTS (..., 4) to the four numbers.
 
     Columns: by, metric, value, low, high, n, unscored, least, most. n counts items with a reply
@@ -141,7 +138,7 @@ def blind(share: float) -> dict[str, np.ndarray]:
     }
 
 
-def by_words(items, run, folds=4):
+def by_words(items, run):
     """A baseline that sees only an answer's words, not the question: rows as of detections.
 
     If it does better than a coin, the style of answers gives their label away. TF-IDF of words and
@@ -156,7 +153,7 @@ def by_words(items, run, folds=4):
         status="graded",
         yes=np.nan,
     )
-    folds = min(folds, *(int((items["hallucinated"] == h).sum()) for h in (True, False)))
+    folds = min(4, *(int((items["hallucinated"] == h).sum()) for h in (True, False)))
     if folds < 2:
         return rows
     from sklearn.feature_extraction.text import TfidfVectorizer
@@ -200,7 +197,7 @@ def repeats_differ(judged, items, models=()):
 LABELS = [0.0, 1.0]
 
 
-def agreement(labels: pd.DataFrame, items: pd.DataFrame, run: Run) -> pd.DataFrame:
+def agreement(labels: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """Agreement of raters with each other and with the labels, by group (section 2.3).
 
     Columns: group, coefficient, value, low, high, n. Cohen's kappa with the labels is averaged over

@@ -17,17 +17,16 @@ COMPARED = [
 ]
 
 UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR")  # scripts
+LEAST_RATIO = 80  # of 100
 DECIMAL = re.compile(r"(?<=\d)(?=[.,]\d)|(?<=\d[.,])(?=\d)")
 
 
-def locate(
-    span: str, answer: str, least: float = 80, marked: bool = False
-) -> tuple[int, int, str] | None:
+def locate(span: str, answer: str, marked: bool = False) -> tuple[int, int, str] | None:
     """The place of a span in an answer: (start, end, how), or None.
 
     how is "exact" (the same whole words, apart from case, spacing and punctuation) or "aligned":
-    the words of the most similar stretch of the answer (rapidfuzz's partial ratio, at least `least`
-    of 100). Only a span of several words can be aligned, since a short word is similar to part of
+    the words of the most similar stretch of the answer (rapidfuzz's partial ratio, at least
+    LEAST_RATIO). Only a span of several words can be aligned, since a short word is similar to part of
     many others; a span longer than the answer can't. marked: the span was marked in this very
     answer, so it may be part of a word where it is nowhere a word.
     """
@@ -42,7 +41,7 @@ def locate(
     starts = [at for at, c in enumerate(span) if c.isalnum() and not inside_word(span, at)]
     if len(starts) < 2 or len(span) > len(answer):
         return None
-    near = fuzz.partial_ratio_alignment(span.lower(), answer.lower(), score_cutoff=least)
+    near = fuzz.partial_ratio_alignment(span.lower(), answer.lower(), score_cutoff=LEAST_RATIO)
     if not near:
         return None
     start, end = near.dest_start, near.dest_end

@@ -151,7 +151,7 @@ def judge_table(graded, run):
     """
     parts = []
     for judge, mine in graded.items():
-        found = scores(mine, run)
+        found = scores(mine)
         given = with_bounds(found.assign(row=found["model"], column=found["metric"], source="run"))
         lost = [m for m in run.models if m not in set(found["model"])]
         none = frame(Row(m, c, "run", None, n=0, unscored=0) for m in lost for c in ("PCS", "PCR"))

@@ -134,8 +134,11 @@ def error(known, a, b, metric, weights, judged=(1, 1), overlap="none"):
     return float(np.sqrt(total))
 
 
-def slope(at, sizes, k, step=1e-5):
+STEP = 1e-5
+
+
+def slope(at, sizes, k):
     """The derivative of score k of `stats.macro` by either rate, (2,)."""
-    moved = at + step * np.array([np.eye(2), -np.eye(2)])
+    moved = at + STEP * np.array([np.eye(2), -np.eye(2)])
     up, down = stats.macro(confusion(moved, *sizes))[..., k]
-    return (up - down) / (2 * step)
+    return (up - down) / (2 * STEP)

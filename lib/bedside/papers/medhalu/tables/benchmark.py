@@ -192,6 +192,6 @@ def raters_table(run, labels, items):
     rows.append(Row("experts", column, "recomputed", mean))
     rows += [
         Row(r.group, r.coefficient, "run", r.value, r.low, r.high, r.n)
-        for r in agreement(labels, items, run).itertuples()
+        for r in agreement(labels, items).itertuples()
     ]
     return frame([*rows, *left_out(run)])
