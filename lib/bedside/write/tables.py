@@ -410,10 +410,10 @@ def cell_text(value: object) -> str:
 
 def csv_text(columns: Iterable[str], rows: Iterable[Iterable]) -> str:
     """A CSV of rows that may hold any text."""
-    return "\n".join([",".join(columns), *(",".join(map(csv_cell, row)) for row in rows), ""])
+    return "\n".join([",".join(columns), *(",".join(map(_csv_cell, row)) for row in rows), ""])
 
 
-def csv_cell(value: object) -> str:
+def _csv_cell(value: object) -> str:
     """One CSV cell: numbers with ten significant digits, text made safe and quoted if needed."""
     if value is None or value != value:
         return ""

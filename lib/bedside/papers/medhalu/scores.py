@@ -211,8 +211,8 @@ def agreement(labels: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     for group, part in groups(labels, "group", ["item", "repeat"]):
         wide = part.pivot(index="item", columns="repeat", values="yes")
         for name, found in (
-            ("kappa with the labels, mean of raters", kappas_with(truth, wide)),
-            ("kappa of two raters, mean of pairs", kappas_of_pairs(wide)),
+            ("kappa with the labels, mean of raters", _kappas_with(truth, wide)),
+            ("kappa of two raters, mean of pairs", _kappas_of_pairs(wide)),
         ):
             if found:
                 found = [kappa for kappa in found if kappa == kappa]  # NaN isn't measurable
@@ -225,13 +225,13 @@ def agreement(labels: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["group", "coefficient", "value", "low", "high", "n"])
 
 
-def kappas_with(truth, wide):
+def _kappas_with(truth, wide):
     """Each rater's Cohen's kappa with the labels; wide: items by raters."""
     each = [wide[rater].dropna() for rater in wide]
     return [stats.kappa(mine, truth[mine.index], LABELS).value for mine in each]
 
 
-def kappas_of_pairs(wide):
+def _kappas_of_pairs(wide):
     """Cohen's kappa of each pair of raters who share items; wide: items by raters."""
     pairs = [wide[[a, b]].dropna() for a, b in itertools.combinations(wide, 2)]
     return [

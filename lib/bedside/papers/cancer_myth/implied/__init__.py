@@ -291,7 +291,7 @@ def judge_counts(run, n=ANNOTATED):
     ]
 
 
-def confusions_of(n, zeros, right, raised=0):
+def _confusions_of(n, zeros, right, raised=0):
     """Counts (people, judge) of -1, 0 and 1: a table for each number of 1s that people gave.
 
     All errors are on people's 0s (C.1). The judge grades `raised` of these 1, the others -1.
@@ -326,7 +326,7 @@ def possible_confusions(run):
         for _, zeros, right in judge_counts(run, ANNOTATED)
         for alike in stats.grim_counts(binary, ANNOTATED, 2)
         if (raised := ANNOTATED - alike) <= zeros - right
-        for table in confusions_of(ANNOTATED, zeros, right, raised)
+        for table in _confusions_of(ANNOTATED, zeros, right, raised)
     ]
 
 

@@ -228,9 +228,9 @@ def readings(graded, found, where, run):
         return made
     return {
         **made,
-        "cm-raw-6a": as_printed(overall(graded, run)),
-        "cm-raw-6b": as_printed(by_generator(graded, run)),
-        "cm-raw-7": as_printed(by_category(graded, run)),
+        "cm-raw-6a": _as_printed(overall(graded, run)),
+        "cm-raw-6b": _as_printed(by_generator(graded, run)),
+        "cm-raw-7": _as_printed(by_category(graded, run)),
         **_compared(graded, run),
         **_tested(graded, run),
         "cm-worst-side-effect": figure_claims.readings(run)["cm-worst-side-effect"]
@@ -249,7 +249,7 @@ def _in_place(where, questions):
     )
 
 
-def as_printed(rows):
+def _as_printed(rows):
     """The reading that raw numbers are the printed ones, within rounding or what bars tell.
 
     None if there is no raw number. A printed number without one is not as printed. PCR is printed

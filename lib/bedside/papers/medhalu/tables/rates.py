@@ -21,7 +21,7 @@ def rate_rows(shares, rates):
     names = [set(part["row"]) for part in rates.values()]
     shown = {t: part[part["row"].isin(set.intersection(*names))] for t, part in rates.items()}
     printed = [row for table, part in shown.items() for row in printed_rates(table, part)]
-    made = pd.DataFrame([*printed, *own_rates(shares)]).reindex(columns=[*COLUMNS, *MORE])
+    made = pd.DataFrame([*printed, *_own_rates(shares)]).reindex(columns=[*COLUMNS, *MORE])
     return made.assign(label=made["label"].str.replace(r"^.*?, ", "", regex=True))
 
 
@@ -45,7 +45,7 @@ def printed_rates(table, behind):
     ]
 
 
-def own_rates(shares):
+def _own_rates(shares):
     """Rates of this run's models and people over all subsets, with intervals over questions.
 
     A rate has no value and n 0 where no answer is of its class.

@@ -34,7 +34,7 @@ def span_table(run, judged, items, right):
     own = items.loc[items["spans"].map(lambda spans: isinstance(spans, list)), "item"]
     fair = judged[(judged["evaluator"] != EXPERTS) | judged["item"].isin(own)]
     every = pd.concat([fair, whole(known)])
-    found = span_scores(compared(every, items, right))
+    found = _span_scores(compared(every, items, right))
     return pd.concat([printed, found, unread(every, known, right, found)], ignore_index=True)
 
 
@@ -56,7 +56,7 @@ def unread(judged, known, right, found):
     )
 
 
-def span_scores(rows):
+def _span_scores(rows):
     """Edit distances (mean and median) and token scores by dataset and evaluator: table rows.
 
     rows: as of `compared`. Repeats are averaged for each labelled span (token scores: for each
