@@ -214,11 +214,11 @@ def test_tables_of_the_eight_systems_by_counting(run, seed):
             "6a": released.overall(graded, run),
             "6b": released.by_generator(graded, run),
             "7": released.by_category(graded, run),
-            "rates": released.rates(graded, run),
-            "own": released.own(graded, run),
+            "rates": released.rates(graded),
+            "own": released.own(graded),
             "failed": released.failed(graded),
-            "alike": released.agreement(graded, run),
-            "judges": released.by_judge({systems.JUDGE: graded}, run),
+            "alike": released.agreement(graded),
+            "judges": released.by_judge({systems.JUDGE: graded}),
         }.items()
     }
     whose = (graded["model"] == graded["generator"]).map({True: "own", False: "others'"})

@@ -281,7 +281,7 @@ def _compared(graded, run):
     pcs = scores(graded, ["generator"]).query("metric == 'PCS'")
     pcs = pcs.pivot(index="generator", columns="model", values="value")
     pcs = pcs.reindex(index=writers, columns=SYSTEMS.values())
-    mine = own(graded, run).query("column == 'PCS'").set_index("row")["value"]
+    mine = own(graded).query("column == 'PCS'").set_index("row")["value"]
     gap = {  # a lacking mean is open, too
         name: mine.get(f"{name}, others' questions", nan) - mine.get(f"{name}, own questions", nan)
         for name in writers
