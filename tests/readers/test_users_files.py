@@ -8,7 +8,8 @@ import pytest
 
 from bedside import BedsideError
 from bedside.build import settings
-from bedside.read import logs, paths, questions, rubrics
+from bedside.own import rubrics
+from bedside.read import logs, paths, questions
 from bedside.read.questions import answers, read
 
 

@@ -11,15 +11,13 @@ from bedside.write import tables
 from bedside.write.tables import Row, share
 
 from .items import of_scorers
-from .judging import MAJORITY
 from .study import ANSWER
 
 
 def judges_in(own, graded):
-    """(judge, what its columns end in, its rows) for each judge of a study, and the majority."""
+    """(judge, what its columns end in, its rows) for each judge of a study."""
     there = set(complete(graded, [], ["judge"])["judge"])
-    names = [j for j in (*own.judges, MAJORITY) if j in there]
-    return [(j, ending(own, j), graded[graded["judge"] == j]) for j in names]
+    return [(j, ending(own, j), graded[graded["judge"] == j]) for j in own.judges if j in there]
 
 
 def ending(own, judge):

@@ -12,7 +12,7 @@ from bedside.read.questions import ALL
 from bedside.write import frames, tables
 from bedside.write.tables import Row, share
 
-from .judging import MAJORITY, VALUES, bounds
+from .judging import VALUES, bounds
 from .measures import estimate, judges_in, points_of
 from .saved import VERDICTS
 from .study import Own, apart, labelled, on_labelled
@@ -83,7 +83,7 @@ def pairs(own, graded):
 async def cards(own, answered):
     """Write the judges' trust cards from the user's labels; return {judge: card}, empty without.
 
-    The majority of several judges has its own. Of a rubric labels are on criteria with points.
+    Of a rubric labels are on criteria with points.
     """
     known = labelled(own, answered)
     if not own.judges or known.empty:
@@ -139,6 +139,5 @@ class Study(NamedTuple):
 def opened(own: Own) -> Study:
     """The results that a study's notebook has left. Nothing is asked."""
     made = frames.with_texts(own.folder / f"{VERDICTS}.csv")
-    judges = [*own.judges, *[MAJORITY] * (len(own.judges) > 1)] if own.has_labels else []
-    cards = {judge: own.card(judge) for judge in judges}
+    cards = {judge: own.card(judge) for judge in own.judges if own.has_labels}
     return Study(made, scores(own, made), pairs(own, made), cards, own.folder / "index.html")
