@@ -76,7 +76,7 @@ def limits(hits, n):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_pcs_and_pcr_by_counting(run, seed):
+def test_pcs_and_pcr_by_counting(seed):
     graded = world(seed, MODELS[:3])
     for by in ([], ["category"], ["generator"]):
         made = scores(graded, by).set_index(["model", *by, "metric"])
@@ -91,7 +91,7 @@ def test_pcs_and_pcr_by_counting(run, seed):
                 assert found == pytest.approx(expected, nan_ok=True), (key, metric)
 
 
-def test_intervals_are_over_myths(run):
+def test_intervals_are_over_myths():
     apart = scores(world(0, alike=1)).set_index(["model", "metric"])
     for (_, metric), r in apart.iterrows():
         assert r["low"] < r["value"] < r["high"]

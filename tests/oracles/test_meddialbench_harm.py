@@ -43,7 +43,7 @@ def run(run_of):
 
 
 @seeds
-def test_worst_cases_are_the_largest_losses_and_ties_are_all_named(run, seed):
+def test_worst_cases_are_the_largest_losses_and_ties_are_all_named(seed):
     done = world(seed)
     changed = scores.changes(done)
     none = pd.DataFrame()

@@ -177,7 +177,7 @@ def test_a_notes_p_is_that_of_a_sign_flip_test_corrected_by_holm(run):
     assert lacking["value"].isna().all() and len(lacking) == 3 * 3 - 2
 
 
-def test_intervals_are_over_questions_and_nothing_is_nothing(run):
+def test_intervals_are_over_questions_and_nothing_is_nothing():
     items, judged = world(1, ["m"])
     asked = items, items.assign(question="one")
     each, one = (scores.scores(scores.averaged(judged, i), ["evaluator"]) for i in asked)
@@ -216,7 +216,7 @@ def test_rates_blind_baselines_and_measures():
 
 
 @SEEDS
-def test_repeats_and_replies_by_counting(run, seed):
+def test_repeats_and_replies_by_counting(seed):
     items, judged = world(seed)
     h = items.set_index("item")["hallucinated"]
     spread = tables.detection.repeat_table(judged, items, ["nobody"]).set_index(["row", "column"])
@@ -253,7 +253,7 @@ def test_repeats_and_replies_by_counting(run, seed):
         assert one["value"].iloc[0] == one["value"].iloc[1] and one["value"].iloc[2] == 100
 
 
-def test_agreement_is_that_of_a_library_and_of_counting(run):
+def test_agreement_is_that_of_a_library_and_of_counting():
     rng = np.random.default_rng(2)
     items = items_of(*["fact", "none", "input"] * 8)
     people = []

@@ -231,7 +231,7 @@ def readings(graded, found, where, run):
         "cm-raw-6a": _as_printed(overall(graded, run)),
         "cm-raw-6b": _as_printed(by_generator(graded, run)),
         "cm-raw-7": _as_printed(by_category(graded, run)),
-        **_compared(graded, run),
+        **_compared(graded),
         **_tested(graded, run),
         "cm-worst-side-effect": figure_claims.readings(run)["cm-worst-side-effect"]
         | _worst(graded),
@@ -272,7 +272,7 @@ def _as_printed(rows):
     return reading(f"{n - len(off)} of {n} as printed{'; ' * bool(few)}{few}", off.empty)
 
 
-def _compared(graded, run):
+def _compared(graded):
     """Readings of claims on order: the best system, the hardest questions, one's own, all fail."""
     rate = scores(graded).query("metric == 'PCR'").set_index("model")
     best = rate.loc[rate["value"].idxmax()]

@@ -62,11 +62,11 @@ def coverage_rows(run, done, changed, coverage):
         told = r.value_coverage, r.low_coverage, r.high_coverage, r.n_coverage
         rows.append(Row(name, COVERAGE, "run", *told))
     keep = ["row", "column", "value", "low", "high", "n", "unscored", "source"]
-    rows += _printed_changes(run)
+    rows += printed_changes(run)
     return pd.concat([made[keep], frame(rows)], ignore_index=True)
 
 
-def _printed_changes(run):
+def printed_changes(run):
     """Changes of coverage that the text prints (section 4.2), and mean changes of accuracy."""
     mean = drops(run).mean(axis=1)
     said = run.published("text 4.2").set_index(["row", "column"])["value"]
