@@ -39,7 +39,7 @@ def people(tmp_path_factory):
         patch.delenv("BEDSIDE_RUN")
         kept_in(made.house.figures)
         box = annotation.box
-        opened = lambda *all, **how: made.sessions.append(box(*all, **how).session)  # noqa: E731
+        opened = lambda *all, **how: made.sessions.append(box(*all, **how).session)
         patch.setattr(annotation, "box", opened)
         patch.setattr(matrix, "show", lambda *values: made.values.extend(values))
         patch.setattr(tables, "for_people", lambda frame, *more: frame)

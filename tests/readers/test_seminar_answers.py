@@ -144,7 +144,7 @@ def test_feedback_has_four_states_that_differ_without_colour_and_escapes_its_tex
 
 
 def own(hits, wrong, missed, rejected):
-    return hits / nothing  # noqa: F821
+    return hits / nothing
 
 
 def test_an_error_in_a_students_function_is_told_with_its_line():

@@ -95,7 +95,7 @@ def _sheets(everybody):
     return sorted({s.sheet for s in everybody}, key=lambda s: (next(iter(kind(s).tasks())), s))
 
 
-def tasks_of(paper, those):
+def _tasks_of(paper, those):
     """The tasks of a sheet that are in somebody's file: a lecturer may have taken out some."""
     every = kind(paper).tasks()
     there = {n for s in those for n in s.answers}
@@ -107,7 +107,7 @@ def table(by):
 
     Each task has two columns: the state by the check, and the answer as JSON.
     """
-    tasks = {paper: tasks_of(paper, those) for paper, those in by.items()}
+    tasks = {paper: _tasks_of(paper, those) for paper, those in by.items()}
     parts = ("check", "answer")
     columns = COLUMNS + [f"{s} {n} {part}" for s in by for n in tasks[s] for part in parts]
     found = {}
@@ -145,7 +145,7 @@ def titles(paper):
 def sheet(paper, those):
     """What the page shows of one sheet and of those who handed it in."""
     title, headings = titles(paper)
-    checks, tasks = kind(paper).tasks(), tasks_of(paper, those)
+    checks, tasks = kind(paper).tasks(), _tasks_of(paper, those)
     kinds = {n: found for n in tasks if (found := wrong(n, those))}
     odd = {s.label: list(s.odd) for s in those}
     for s in those:

@@ -97,18 +97,17 @@ def open_in(answer):
     return answer is ... or answer is None or (isinstance(answer, str) and not answer.strip())
 
 
-def task(number, asks=None, free=False, code=False):
+def task(number, free=False, code=False):
     """Mark a method of a sheet as the check of a task.
 
     It takes the answer and returns praise, or raises Wrong with what to look at. Its words may
     stand in words.toml beside the sheet, under the task's number (`Sheet.said`).
-    asks: what an answer looks like; said where there is none, or one of another form.
     free: the answer is the student's own text, which is collected and not called right.
     code: the answer is a function, whose text is handed in to be read: nobody runs it again.
     """
 
     def mark(method):
-        method.task, method.asks, method.free, method.code = number, asks, free, code
+        method.task, method.free, method.code = number, free, code
         return method
 
     return mark
@@ -164,7 +163,7 @@ class Sheet:
 
     def asks(self, number):
         """What an answer to a task looks like."""
-        return self.tasks()[number].asks or self.words()[number]["asks"]
+        return self.words()[number]["asks"]
 
     def said(self, key="right", task=None, **fields):
         """The words of this key for a task, or that which is checked, with the fields filled in."""
