@@ -70,8 +70,8 @@ def test_permutation_tests_flip_pairs_or_units():
         assert close(found, known, abs=tolerance)
     # 0.1, 0.2 and 0.3: only the two patterns of equal sign in eight reach 0.6, however rounded.
     assert stats.paired_permutation([0.1, 0.2, 0.3], [0, 0, 0], rng) == 0.25
-    # Twenty equal differences: the exact p is 2 / 2^20, so no hit in a hundred: 1 / 101.
-    assert stats.paired_permutation(np.ones(20), np.zeros(20), rng, resamples=100) == 1 / 101
+    # Forty equal differences: the exact p is 2 / 2^40, so no hit in 10,000: 1 / 10,001.
+    assert stats.paired_permutation(np.ones(40), np.zeros(40), rng) == 1 / 10_001
     one, same, other = (
         stats.paired_permutation(a, b, np.random.default_rng(seed)) for seed in (5, 5, 6)
     )
