@@ -58,7 +58,7 @@ PEOPLE := $(shell find $(addprefix lib/bedside/,publish/judged_items explorer an
 DATA := $(if $(filter public,$(PROFILE)),$(STAMPS)/data.done)
 
 .PHONY: help all test mutants lint verify explorer site seminar class data try plan batch collect record \
-	study compare check annotate contribute new letter outputs lab serve doctor bench setup lock clean FORCE \
+	study compare check annotate new letter latex outputs lab serve doctor bench setup lock clean FORCE \
 	$(PAPERS)
 .DEFAULT_GOAL := help
 
@@ -81,10 +81,11 @@ test: $(STAMPS)/index.done ## set everything up and run the tests on all cores (
 mutants: $(STAMPS)/index.done ## put small faults into the library and list which the tests notice (hours)
 	@$(PY) tests/mutants.py --jobs $(call quoted,$(or $(value JOBS),2))
 
-lint: $(READY) ## check style and layers with ruff (lint and format) and import-linter
+lint: $(READY) ## check style, layers and budgets of lines (ruff, import-linter, docs/design.md)
 	@$(BIN)/ruff check lib tests notebooks templates start.py
 	@$(BIN)/ruff format --check lib tests notebooks templates start.py
 	@$(BIN)/lint-imports
+	@$(PY) tests/budgets.py
 
 verify: $(SETTINGS) $(DATA) ## rebuild a profile and compare it with the committed outputs
 	@$(PY) -m bedside verify --profile $(PROFILE)
@@ -97,9 +98,9 @@ site: ## write the pages of both profiles to site/, for any static host
 	@$(PY) -m bedside site
 
 # The sheets of the sample read what its notebooks kept.
-seminar: $(if $(filter sample,$(PROFILE)),$(STAMPS)/explorer.done)
-seminar: $(READY) $(DATA) ## write sheets and a zip to hand out to seminar/ (MINE=1: as you edited them there)
-	@$(PY) -m bedside seminar --profile $(PROFILE) $(if $(value MINE),--mine)
+seminar: $(if $(filter sample,$(PROFILE)),$(STAMPS)/index.done)
+seminar: $(READY) $(DATA) ## write sheets and a zip to hand out to seminar/
+	@$(PY) -m bedside seminar --profile $(PROFILE)
 
 class: $(READY) ## write a page and a CSV of a class's results: make class FOLDER=DIR
 	@$(PY) -m bedside class -- $(call quoted,$(value FOLDER))
@@ -138,14 +139,14 @@ compare: $(READY) ## show the models of several runs beside each other: make com
 check: $(READY) ## check the printed numbers of any paper: NUMBERS=mine.csv; NUMBERS=new: a template (docs/check.md)
 	@$(PY) -m bedside numbers -- $(call quoted,$(value NUMBERS))
 
-contribute: $(READY) ## check what you recorded of MODELS, to hand it in (CONTRIBUTING.md)
-	@$(PY) -m bedside contribute -- $(call quoted,$(value MODELS))
-
 new: $(READY) ## begin a study of your own: make new PAPER=name
 	@$(PY) -m bedside new -- $(call quoted,$(value PAPER))
 
 letter: $(READY) ## write a report on each study to its authors (for PROFILE=public unless you name another)
 	@$(PY) -m bedside letter --profile $(PUBLIC)
+
+latex: $(READY) ## write each table of a profile as LaTeX beside its .csv
+	@$(PY) -m bedside latex --profile $(PROFILE)
 
 outputs: $(READY) ## rewrite the README's findings and table of outputs, and docs/api.md
 	@$(PY) -m bedside outputs
@@ -156,7 +157,7 @@ lab: $(READY) ## open JupyterLab in this folder (RUN=name: with the settings of 
 serve: $(READY) ## serve the embedded model (OpenAI-compatible, on this machine only)
 	@$(PY) -m bedside serve
 
-doctor: $(READY) ## list what this checkout has and lacks; mend damaged recordings and a damaged ledger
+doctor: $(READY) ## list what this checkout has and lacks, damaged recordings too; mend a damaged ledger
 	@$(PY) -m bedside doctor
 
 bench: $(READY) ## measure calls, replay, statistics and `make all` on this machine
@@ -203,7 +204,7 @@ $(foreach n,$(NOTEBOOKS),$(eval $(call notebook,$(notdir $(n)),$(patsubst %/,%,$
 
 run = $(PY) -m bedside run --todo $(1) --file $(SETTINGS) --stamps $(STAMPS) $(call option,jobs,JOBS)
 
-$(STAMPS)/index.done: $(DONE) notebooks/across_studies.ipynb $(wildcard data/findings/* data/replies/* \
+$(STAMPS)/index.done: $(DONE) notebooks/across_studies.ipynb $(wildcard data/findings/* \
 		$(addprefix lib/bedside/publish/,*.py pages/*))
 	@$(call run,$(PAPERS:%=$(STAMPS)/%.todo))
 	@$(PY) -m bedside index --profile $(PROFILE) --file $(SETTINGS) --since $(SETTINGS).started

@@ -17,15 +17,15 @@ import pytest
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # tests run side by side already
 pytest.register_assert_rewrite("explorer_page", "raters_labels", "known_lab")
 
-from bedside.asking import sending  # noqa: E402
-from bedside.build import notebooks  # noqa: E402
-from bedside.keep import ledger, registry, store  # noqa: E402
-from bedside.keep.replies import Request  # noqa: E402
-from bedside.read import paths  # noqa: E402
-from bedside.run import Run  # noqa: E402
-from browser import browser  # noqa: E402, F401  (a fixture)
-from calling import world  # noqa: E402, F401  (a fixture)
-from judged import nothing  # noqa: E402, F401  (a fixture)
+from bedside.asking import sending
+from bedside.build import notebooks
+from bedside.keep import ledger, registry, store
+from bedside.keep.replies import Request
+from bedside.read import paths
+from bedside.run import Run
+from browser import browser
+from calling import world
+from judged import nothing
 
 notebooks.spare_grammar()
 

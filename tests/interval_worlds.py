@@ -99,10 +99,10 @@ def worlds():
         name = f"grades -1, 0, 1 with chances {', '.join(map(str, chances))}"
         yield "mean", name, mean, choice([-1, 0, 1], chances)
     for a, b in ((6, 1.5), (1, 3), (0.5, 0.5)):
-        draw = lambda rng, size, a=a, b=b: rng.beta(a, b, size)  # noqa: E731
+        draw = lambda rng, size, a=a, b=b: rng.beta(a, b, size)
         yield "mean", f"scores from 0 to 1, beta({a}, {b})", a / (a + b), draw
     yield "mean", "counts, Poisson of 3", 3, lambda rng, size: rng.poisson(3, size)
-    negative = lambda rng, size: rng.negative_binomial(2, 0.4, size)  # noqa: E731
+    negative = lambda rng, size: rng.negative_binomial(2, 0.4, size)
     yield "mean", "counts, negative binomial of mean 3, variance 7.5", 3, negative
     for won, lost in ((0.05, 0.05), (0.15, 0.05), (0.3, 0.1), (0.2, 0), (0.45, 0.05)):
         draw = choice([1, -1, 0], [won, lost, 1 - won - lost])
@@ -111,7 +111,7 @@ def worlds():
         name = f"grades, -2 to 2 with chances {', '.join(map(str, chances))}"
         mean = np.dot(chances, range(-2, 3))
         yield "difference", name, mean, choice(range(-2, 3), chances)
-    gap = lambda rng, size: rng.beta(6, 1.5, size) - rng.beta(3, 1.5, size)  # noqa: E731
+    gap = lambda rng, size: rng.beta(6, 1.5, size) - rng.beta(3, 1.5, size)
     yield "difference", "scores from 0 to 1, beta(6, 1.5) less beta(3, 1.5)", 2 / 15, gap
     for k in (0.2, 0.5, 0.8):
         yield "kappa", f"{k}, two labels, half each", k, raters(k, (0.5, 0.5))
@@ -134,7 +134,7 @@ def worlds():
     for four in ((0.4, 0.8, 0.7, 0.6), (0.3, 0.95, 0.9, 0.8)):
         truth = four[0] / (four[2] * four[3] / four[1])
         yield "O/E", f"accuracies {', '.join(map(str, four))}", truth, booleans(*four, alike=0.5)
-    distance = lambda rng, size: rng.exponential(30, size)  # noqa: E731
+    distance = lambda rng, size: rng.exponential(30, size)
     yield "mean", "distances, exponential of mean 30", 30, distance
     yield "median", "distances, exponential of mean 30", 30 * log(2), distance
 
@@ -189,7 +189,7 @@ def coverage(world, n, clustered, replicates):
         if k == 50 and not covered:
             break  # too few units for any interval
         rows, units = sample(draw, rng, n, clustered)
-        again = lambda times: sample(draw, rng, times * n, clustered)  # noqa: E731
+        again = lambda times: sample(draw, rng, times * n, clustered)
         i = interval(kind, name, rows, units, again)
         if i.low == i.low and i.high == i.high:
             if not i.low < i.high:

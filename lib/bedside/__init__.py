@@ -71,7 +71,7 @@ OFFERED = {
     "plots": "write.plots",
     "label_beside": "write.plots:label_beside",
 }  # name: the module that has it, read when first used, and what it is called there
-__all__ = ["BedsideError", "choose", *OFFERED]  # noqa: PLE0604, all are there when they are used
+__all__ = ["BedsideError", "choose", *OFFERED]
 
 
 def __dir__() -> list[str]:

@@ -247,11 +247,11 @@ def site():
     print(f"Open {paths.rel(site.write(paths.ROOT / 'site'))}")
 
 
-def seminar(profile, folder=None, mine=False):
+def seminar(profile, folder=None):
     """Write both editions of the seminar and the students' zip."""
     from .seminar import editions
 
-    path = editions.build(folder, profile, mine)
+    path = editions.build(folder, profile)
     here = paths.rel(path.parent)
     sheets = sorted((path.parent / "instructors").glob("*.ipynb"))
     print(f"{len(sheets)} sheets in {here}/students and {here}/instructors")
@@ -260,8 +260,6 @@ def seminar(profile, folder=None, mine=False):
     print(f"  for students: {paths.rel(path)} ({path.stat().st_size / 1e6:.1f} MB)")
     if (page := path.parent / editions.demo.NAME).is_file():
         print(f"  fifteen minutes, without an installation: {paths.rel(page)}")
-    for line in editions.told(path.parent, profile) if mine else ():
-        print(line)
 
 
 def class_(folder, names):
@@ -336,7 +334,6 @@ def plan(given, paper=""):
         print(f"{name}: {what} depends on earlier replies, so these numbers are bounds")
     for told in registry.all_shared(calls["model"].unique()):
         print(told)
-    print("what all released items cost at most, with five current models: data/replication.csv")
     for model in calls["model"].unique():
         if told := prices.priced_when(registry.model(model)):
             print(f"price of {model}: {told}")
@@ -377,27 +374,6 @@ def try_models(models):
         raise BedsideError(f"not ready: {', '.join(lacking)}")
 
 
-def contribute(models):
-    """Check recordings that are to be handed in, all that were handed in if no model is named."""
-    from .keep import contributed
-
-    for name in models.split() or contributed.entries():
-        for file, r in contributed.check(name).items():
-            told = ", ".join(f"{n} from {model}" for model, n in r["models"].items())
-            print(f"{file}: {r['replies']} replies, {told}; {r['first']} to {r['last']}")
-        if name not in contributed.entries():
-            fields = "".join(f'{k} = ""  # {what}\n' for k, what in contributed.FIELDS.items())
-            print(f'add to data/recordings/contributed.toml:\n\n["{name}"]\n{fields}')
-            print("then commit it with `git add -f` of these files (CONTRIBUTING.md)")
-
-
-def replication(papers):
-    """Count again what the replication of studies costs, all if none is named; needs their data."""
-    from .publish import replication
-
-    print(f"wrote {paths.rel(replication.count(papers or [*paths.papers()]))}")
-
-
 def verify(profile):
     """Rebuild a profile and compare it with the committed outputs."""
     from .explorer import read
@@ -420,6 +396,17 @@ def letter(profile):
 
     for path in letters.write(profile):
         print(f"{paths.rel(path)} and .html")
+
+
+def latex(profile):
+    """Write each table of a profile's last run as LaTeX, beside its CSV."""
+    from .build import settings
+    from .publish import pages
+    from .publish.pages import content
+
+    folder = settings.outputs(profile)
+    count = content.write_latex(pages.last(folder), folder)
+    print(f"{count} tables as .tex in {paths.rel(folder)}; they need the package booktabs")
 
 
 def serve():
@@ -463,10 +450,10 @@ def doctor():
         kept = store.Recordings(folder)
         count = sum(1 for _ in kept.records())
         print(f"recordings {paths.rel(folder)}: {count} replies")
-        for path in sorted({path for path, _ in [*kept.damaged, *kept.torn]}):
-            sound, aside = store.repaired(path)
-            there = f"; lines put aside into {path.name}{store.ASIDE}: {aside}" if aside else ""
-            print(f"  {path.name} was damaged and is mended: {sound} recordings{there}")
+        try:
+            print(f"  {kept.check() or 'all can be read'}")
+        except store.StoreError as e:
+            print(f"  {e}")
     if told := ledger.mended():
         print(told)
     for name, m in registry.entries().items():
@@ -622,7 +609,6 @@ def _arguments():
     p = step(seminar, "write both editions of the seminar and the students' zip")
     p.add_argument("--profile", default="sample")
     p.add_argument("--folder", help="where to write; changed files are never overwritten")
-    p.add_argument("--mine", action="store_true", help="hand out the sheets as they were edited")
     p = step(study, "put your own questions to models; takes NAME=value like make study")
     p.add_argument("given", nargs="*", metavar="NAME=value")
     what = "write request files of one wave, or with --submit send and record all waves"
@@ -640,10 +626,6 @@ def _arguments():
     p.add_argument("--file", help="settings of the run")
     p = step(try_models, "send a few calls to each model: what it answers and costs")
     p.add_argument("models")
-    p = step(contribute, "check recordings that are to be handed in, or were")
-    p.add_argument("models", nargs="?", default="")
-    p = step(replication, "count what replications cost: data/replication.csv")
-    p.add_argument("papers", nargs="*")
     p = step(compare, "show the models of several runs beside each other")
     p.add_argument("runs")
     step(numbers, "check the printed numbers of a paper").add_argument("source")
@@ -657,6 +639,8 @@ def _arguments():
     p.add_argument("--profile", default="sample")
     p = step(letter, "write a report on each study for its authors")
     p.add_argument("--profile", default="public")
+    p = step(latex, "write the tables of a profile as LaTeX")
+    p.add_argument("--profile", default="sample")
     step(outputs, "write the README's table of outputs, and docs/api.md")
     step(new, "begin a study of your own").add_argument("name")
     step(serve, "serve the embedded model")

@@ -39,7 +39,6 @@ from .read import (
     sources,
     specifications,
 )
-from .read.published import Slip
 from .write import frames, tables
 from .write.grids import Grid
 from .write.layouts import Layout
@@ -394,7 +393,7 @@ class Run:
         layout: Layout | None = None,
         kind: str = "table",
     ) -> Grid:
-        """Write <name>.csv, .md and .tex from a frame with the columns `tables.COLUMNS`.
+        """Write <name>.csv and .md from a frame with the columns `tables.COLUMNS`.
 
         Missing low, high, n, unscored are empty. digits: decimals in the versions for readers, None
         for each number's shortest form; the CSV has ten significant digits. judged: adds the
@@ -410,7 +409,7 @@ class Run:
         people = tables.write(self.folder / name, frame, title, caption, digits, layout)
         about = {"kind": kind, "title": title, "caption": caption, "digits": digits}
         about |= {"layout": dataclasses.asdict(layout)} if layout else {}
-        for file in (f"{name}.csv", f"{name}.md", f"{name}.tex"):
+        for file in (f"{name}.csv", f"{name}.md"):
             self._outputs[file] = {"file": file, **about, "judged": bool(judged)}
         return people
 
@@ -485,13 +484,11 @@ class Run:
         readings: dict | None = None,
         *,
         basis: str = "none",
-        if_slip: dict[Slip, dict] | None = None,
     ) -> str:
         """The verdict on a claim of data/claims/<paper>.csv, from its readings; see `claims`.
 
         readings: {name: (computed, low, high, holds)}. basis: the one of SOURCES on whose numbers
         the first reading rests. Without a reading the claim needs the data that its row names.
-        if_slip: its readings if a likely slip is one; noted where the verdict would be another.
         """
         choose(basis, (*published.SOURCES, "none"), "basis of a claim")
         known, readings = claims.load(self.paper), readings or {}
@@ -501,11 +498,7 @@ class Run:
         self.reads(f"claims/{self.paper}", paths.CLAIMS / f"{self.paper}.csv")
         if (path := paths.READINGS / f"{self.paper}.csv").is_file():
             self.reads(f"readings/{self.paper}", path)
-        made = verdict, rows = claims.judged(self.paper, id, readings)
-        notes = {
-            str(slip): claims.turned(made, claims.judged(self.paper, id, then))
-            for slip, then in (if_slip or {}).items()
-        }
+        verdict, rows = claims.judged(self.paper, id, readings)
         rows = [{**_rounded(row), "computed": _plain(row["computed"])} for row in rows]
         computed = next((row["computed"] for row in rows if row["reading"] in readings), "")
         self._claims[id] = {
@@ -515,7 +508,6 @@ class Run:
             "basis": basis if readings else "none",
             "verdict": verdict,
             "saved_by": claims.saved_by(claim, rows),
-            "if_slip": [{"slip": slip, **note} for slip, note in notes.items() if note],
             "readings": rows,
         }
         return verdict
@@ -523,19 +515,12 @@ class Run:
     def claim_each(self, make: Callable[[], dict[str, dict]], *, basis: str) -> None:
         """Claim each of the readings that a function makes of printed numbers: {id: readings}.
 
-        It is called once more for each likely slip of the paper, see `published.repaired`. Plans
-        and request files have no claims on printed numbers.
+        Plans and request files have no claims on printed numbers.
         """
         if self.mode in models.DRY:
             return
-        made, then = make(), {}
-        for slip in published.slips(self.paper):
-            self.reads("slips", paths.SLIPS)
-            with published.repaired(slip):
-                then[slip] = make()
-        for id, readings in made.items():
-            if_slip = {slip: found[id] for slip, found in then.items()}
-            self.claim(id, readings, basis=basis, if_slip=if_slip)
+        for id, readings in make().items():
+            self.claim(id, readings, basis=basis)
 
     def claims(self) -> "pd.DataFrame":
         """This notebook's claims as a frame, which a notebook shows as `prose.Claims`."""

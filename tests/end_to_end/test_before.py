@@ -20,7 +20,7 @@ from browser import watched
 
 BEFORE = Path(__file__).parents[1] / "before"
 sys.path.append(str(BEFORE))
-from scripted import Scripted  # noqa: E402
+from scripted import Scripted
 
 APART = {".git", ".cache", "data", "figures", "batches", "seminar", "handed_in", "site"}
 USERS = {"models.toml", "recordings", "external"}  # of data/

@@ -8,14 +8,14 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from bedside import BedsideError, explorer, seminar
+from bedside import BedsideError, seminar
 from bedside.__main__ import main
 from bedside.build.notebooks import execute
-from bedside.read import paths
-from bedside.seminar import built as building
 from bedside.seminar import demo, editions, handout
 from browser import violations, watched
 
@@ -75,7 +75,8 @@ def test_instructors_have_solutions_and_notes_and_students_have_neither(built):
     with zipfile.ZipFile(built) as z:
         names = z.namelist()
         text = "\n".join(z.read(n).decode() for n in names if n.endswith((".ipynb", ".md")))
-    assert not [n for n in names if "notebooks/seminar" in n or "external" in n or "/public/" in n]
+    elsewhere = ("notebooks/seminar", "external", "/public/", "sample/explorer")
+    assert not [n for n in names if any(part in n for part in elsewhere)]
     for path in SOURCES:
         cells, students = notebook(path)["cells"], notebook(built.parent / "students" / path.name)
         ours = [c for c in cells if theirs(c)]
@@ -186,23 +187,13 @@ def test_the_zip_has_the_same_bytes_each_time_and_every_system_takes_its_names(b
     assert len({n.lower() for n in names}) == len(names)
 
 
-def test_the_students_explorer_has_no_case_of_a_sheet(built):
-    with zipfile.ZipFile(built) as z:
-        theirs, _ = explorer.read(z.read(f"{TOP}{handout.PAGE}").decode())
-    whole, _ = explorer.read((paths.ROOT / handout.PAGE).read_text(encoding="utf-8"))
-    asked = {f"cm-{name}" for name in ("only-1", "risk-2", "symptom-5")} | {"rp-06", "case-2"}
-    asked |= set(seminar.sheet("medhalu").twelve)
-    assert asked <= {r["item"] for r in whole["rows"]}
-    assert not asked & {r["item"] for r in theirs["rows"]} and len(theirs["rows"]) > 500
-
-
 def test_sheets_on_released_data_name_what_is_fetched_and_take_nothing_of_it_along(
     tmp_path, monkeypatch, capsys
 ):
-    made = handout.hand_out(tmp_path, ["radiation_profiles"])
+    made = handout.hand_out(tmp_path, ["cancer_myth_survey_answers"])
     with zipfile.ZipFile(made) as z:
         names = [n.removeprefix(TOP) for n in z.namelist()]
-        assert z.read(f"{TOP}data/fetched.txt").split() == [b"radiation_profiles"]
+        assert z.read(f"{TOP}data/fetched.txt").split() == [b"cancer_myth_survey_answers"]
     assert not any(n.startswith(("data/external", "figures/public")) for n in names)
     made.unlink()
 
@@ -219,91 +210,86 @@ def test_sheets_on_released_data_name_what_is_fetched_and_take_nothing_of_it_alo
 # ---- nothing that somebody has changed is overwritten
 
 
-def made(folder, **files):
-    """A folder of freshly built files."""
-    for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
-    return folder
-
-
-def test_a_build_takes_the_place_of_what_is_as_built_only(tmp_path):
+@pytest.fixture
+def rebuilt(tmp_path, monkeypatch):
+    """A folder of both editions and a way to build there again; nothing is run."""
+    monkeypatch.setattr(editions, "execute", unrun)
+    monkeypatch.setattr(handout, "NEEDED", ("LICENSE",))  # a small zip will do
     folder = tmp_path / "seminar"
-    building.move(made(tmp_path / "1", a="a", b="b", c="c"), folder)
-    (folder / "mine").write_text("mine")
-    (folder / "c").write_text("c, annotated")
-    building.move(made(tmp_path / "2", a="A", d="D"), folder)
-    there = {n: (folder / n).read_text() for n in held(folder) if not n.startswith(".")}
-    assert there == {"a": "A", "d": "D", "c": "c, annotated", "mine": "mine"}
-    (folder / "d").write_text("D, annotated")
-    before = held(folder)
-    with pytest.raises(BedsideError, match=r"seminar/d\. Nothing .*--folder"):
-        building.move(made(tmp_path / "3", a="x", d="x", e="x"), folder)
-    assert held(folder) == before
-    (folder / "d").rename(folder / "d of mine")
-    building.move(tmp_path / "3", folder)
-    assert (folder / "d").read_text() == "x"
-    assert (folder / "d of mine").read_text() == "D, annotated"
-    unknown = made(tmp_path / "unknown", a="older than the list of what was built")
-    with pytest.raises(BedsideError, match="changed since"):
-        building.move(made(tmp_path / "4", a="new"), unknown)
-    assert held(unknown) == {"a": b"older than the list of what was built"}
+
+    def again():
+        return editions.build(folder)
+
+    again()
+    return SimpleNamespace(folder=folder, again=again)
 
 
-@pytest.mark.parametrize("at", range(6))
-def test_a_build_that_is_cut_off_loses_nothing_and_the_next_goes_on(tmp_path, monkeypatch, at):
-    folder, replace, calls = tmp_path / "seminar", os.replace, []
-    building.move(made(tmp_path / "1", a="a", b="b"), folder)
-    made(tmp_path / "2", a="A", b="B", c="C")
+def kept(folder):
+    """{file: its bytes} of a folder, without the zip, whose bytes follow from the others."""
+    return {n: b for n, b in held(folder).items() if not n.endswith(".zip")}
 
-    def cut(*paths):
-        calls.append(paths)
-        if len(calls) > at:
-            raise KeyboardInterrupt
-        replace(*paths)
+
+def test_a_build_takes_the_place_of_the_build_before(rebuilt, monkeypatch):
+    folder, before = rebuilt.folder, kept(rebuilt.folder)
+    (folder / "students" / "notes of mine.txt").write_text("mine")
+    monkeypatch.setattr(editions, "sources", lambda profile: SOURCES[1:])
+    rebuilt.again()
+    there, gone = kept(folder), SOURCES[0].stem
+    assert there.pop("students/notes of mine.txt") == b"mine"
+    assert before.items() - there.items() == {i for i in before.items() if gone in i[0]}
+    assert there.keys() < before.keys() and len(before) - len(there) == 3
+
+
+@pytest.mark.parametrize(
+    "name", ["students/{}.ipynb", "instructors/{}.ipynb", "instructors/{}.html"]
+)
+def test_what_somebody_saved_or_put_there_stops_the_build(rebuilt, name):
+    path = rebuilt.folder / name.format(SOURCES[1].stem)
+    path.write_text(path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+    before = held(rebuilt.folder)
+    with pytest.raises(BedsideError, match=f"{path.name}. Nothing was overwritten. Rename"):
+        rebuilt.again()
+    assert held(rebuilt.folder) == before
+    mine = path.rename(path.with_suffix(".mine"))
+    rebuilt.again()
+    assert path.is_file() and f"{path.parent.name}/{mine.name}" in held(rebuilt.folder)
+    mine.replace(path)  # another's file under the name of a built one, older than this build
+    with pytest.raises(BedsideError, match=path.name):
+        rebuilt.again()
+
+
+@pytest.mark.parametrize("at", [1, 6, 14])  # of fourteen files
+def test_a_build_that_is_cut_off_leaves_whole_files_and_the_next_goes_on(rebuilt, monkeypatch, at):
+    before, replace, moved = kept(rebuilt.folder), os.replace, []
+
+    def cut(source, target):
+        if Path(target).parent.parent == rebuilt.folder or Path(target).parent == rebuilt.folder:
+            moved.append(target)
+            if len(moved) >= 2 * at:  # each file is written beside its place first
+                raise KeyboardInterrupt
+        replace(source, target)
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "replace", cut)
-        if at < 5:  # a list, three files, a list
-            with pytest.raises(KeyboardInterrupt):
-                building.move(tmp_path / "2", folder)
-    assert (folder / "a").read_text() in "aA" and (folder / "b").read_text() in "bB"
-    building.move(made(tmp_path / "3", a="3", b="3", c="3"), folder)
-    assert {(folder / n).read_text() for n in "abc"} == {"3"}
+        with pytest.raises(KeyboardInterrupt):
+            rebuilt.again()
+    left = {n: b for n, b in kept(rebuilt.folder).items() if not n.endswith(".part")}
+    assert left == before
+    rebuilt.again()
+    assert kept(rebuilt.folder) == before
 
 
-@pytest.fixture
-def lectured(tmp_path, monkeypatch):
-    """The sheets as built, in a folder to be edited; nothing is run."""
-    monkeypatch.setattr(editions, "FOLDER", tmp_path)
+def test_an_edited_source_is_handed_out_as_it_is(tmp_path, monkeypatch):
     monkeypatch.setattr(editions, "execute", unrun)
-    editions.build()
-    return tmp_path
-
-
-def test_an_edited_sheet_stops_the_build_and_is_handed_out_as_it_is_when_asked(lectured):
-    path, other = (lectured / "instructors" / p.name for p in SOURCES[:2])
-    saved = notebook(other)
-    for cell in saved["cells"]:  # as JupyterLab saves one that was run: this is no change
-        cell["id"], cell["metadata"]["trusted"] = "new", True
-        cell["source"], cell["outputs"] = source(cell).splitlines(keepends=True), []
-    other.write_text(json.dumps(saved), encoding="utf-8")
-    saved = notebook(path)
-    cells = saved["cells"]
-    at = next(k for k, c in enumerate(cells) if source(c).startswith("## 1.5 "))
-    cells[at]["source"] = "## 1.5 My question\n\nWhat would *you* ask?"
-    cells[:] = [c for c in cells if 'sheet.check("1.9"' not in source(c)]
-    path.write_text(json.dumps(saved), encoding="utf-8")
-    before = held(lectured)
-    with pytest.raises(BedsideError, match=f"built: [^,]*instructors/{path.name}. "):
-        editions.build()
-    assert held(lectured) == before
-    with zipfile.ZipFile(editions.build(mine=True)) as z:
-        theirs = json.loads(z.read(f"{TOP}seminar/{path.name}"))
-    text = "\n".join(map(source, theirs["cells"]))
-    assert "What would *you* ask?" in text and not any(map(globals()["theirs"], theirs["cells"]))
-    assert before.items() <= held(lectured).items() and "['1.9']" in text
-    assert "2.9" not in seminar.sheet("radiation", without=["2.9"]).hand_in().states
+    path, edited = tmp_path / SOURCES[0].name, notebook(SOURCES[0])
+    at = next(k for k, c in enumerate(edited["cells"]) if source(c).startswith("## 1.5 "))
+    edited["cells"][at]["source"] = "## 1.5 My question\n\nWhat would *you* ask?"
+    path.write_text(json.dumps(edited), encoding="utf-8")
+    monkeypatch.setattr(editions, "sources", lambda profile: [path])
+    with zipfile.ZipFile(editions.build(tmp_path / "made")) as z:
+        handed = json.loads(z.read(f"{TOP}seminar/{path.name}"))["cells"]
+    assert "What would *you* ask?" in "".join(map(source, handed))
+    assert not any(map(theirs, handed))
 
 
 # ---- to show

@@ -6,7 +6,7 @@ import pytest
 
 from bedside import BedsideError
 from bedside import __main__ as steps
-from bedside.publish import choices, comparison
+from bedside.publish import comparison
 from bedside.publish.comparison import Compared, Study
 from bedside.publish.pages import models
 from bedside.read import paths
@@ -119,40 +119,6 @@ def test_one_model_without_a_failure_has_neither_failures_nor_tests(folder):
     assert (folder / "models_failures.csv").read_text().count("\n") == 1
     unmeasured = mine._replace(measures=mine.measures.assign(value=None))
     assert not models.part(folder, [Compared("r", [unmeasured])])["drawn"]
-
-
-def test_a_lead_under_each_choice_by_hand(folder):
-    made = study(folder=folder)
-    frame = made.replies
-    a = frame["model"] == "a"
-    frame.loc[a & (frame["item"] == "q-1"), "score"] = None  # no verdict on a's q-1
-    frame.loc[~a & (frame["item"] == "q-7"), "truncated"] = True  # b's q-7 was cut
-    frame["unit"] = frame["item"].replace({"q-3": "q-2", "q-4": "q-2"})
-    frame["part"] = ["x" if i in ("q-0", "q-7") else "y" for i in frame["item"]]
-    models.part(folder, [Compared("mine", [made])])
-    rows = pd.read_csv(folder / "models_choices.csv")
-    values = rows.set_index(list(choices.CHOICES))["value"]
-    # on q-0 and q-2 to q-7: 0, 1, 1, 1, 1, 0, 0
-    assert values["left out", "as it stands", "item"] == pytest.approx(100 * 4 / 7)
-    # q-1: 0 less 0
-    assert values["a failure", "as it stands", "item"] == pytest.approx(100 * 4 / 8)
-    assert values["left out", "left out", "item"] == pytest.approx(100 * 4 / 6)
-    # units q-0, q-2 (three items), q-5, q-6, q-7: 0, 1, 1, 0, 0
-    assert values["left out", "as it stands", "unit"] == pytest.approx(100 * 2 / 5)
-    # parts: x has 0 and 0, y has 1, 1, 1, 1, 0
-    assert values["left out", "as it stands", "part"] == pytest.approx(100 * (0 + 4 / 5) / 2)
-
-
-def test_choices_of_a_single_model_have_no_null_and_other_scores_no_percent(folder):
-    alone, scored = (
-        study(folder=folder, score=score, scores=scores)
-        for score, scores in (("right, %", {"a": A}), ("f1", {"a": [0.5] * 8, "b": [0.4] * 8}))
-    )
-    (curve,) = choices.of([alone])
-    assert curve.null is None and curve.rows["value"][0] == 100 * 7 / 8
-    (curve,) = choices.of([scored._replace(by=[])])  # without parts items and units are left
-    assert curve.rows["value"].tolist() == pytest.approx([0.1] * 8)
-    assert len(curve.null) == 8 and (curve.rows["p"] < 0.05).all()
 
 
 # ---- what the studies declare, on the committed sample

@@ -81,7 +81,7 @@ def test_the_next_form_is_tried_and_its_line_told(served, endpoint, forms, line)
 
 def test_a_key_that_comes_back_is_kept_nowhere(with_key, endpoint, recordings):
     text = f"You sent Bearer {KEY}."
-    escaped = lambda value: json.dumps(value).replace("/", r"\/").encode()  # noqa: E731
+    escaped = lambda value: json.dumps(value).replace("/", r"\/").encode()
     for n, (status, sent) in enumerate([(200, completion(text)), (400, [KEY])]):
         endpoint.script = lambda _, body, s=status, t=sent: (s, {}, escaped(t))
         (reply,) = ask(ask_for(with_key, f"{n}"), recordings)

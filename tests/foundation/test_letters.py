@@ -7,10 +7,12 @@ import pytest
 from bedside import BedsideError
 from bedside.build import settings
 from bedside.publish import letters
-from bedside.read import paths
+from bedside.read import claims, paths
 
 
-def test_a_letter_tells_each_claim_that_differs_or_depends_with_its_numbers(tmp_path, monkeypatch):
+def test_a_letter_tells_central_claims_that_differ_or_depend_and_asks_five_things(
+    tmp_path, monkeypatch
+):
     committed = paths.FIGURES / "public/manifest.json"
     monkeypatch.setattr(settings, "outputs", lambda profile: tmp_path)
     (tmp_path / "manifest.json").write_bytes(committed.read_bytes())
@@ -19,12 +21,16 @@ def test_a_letter_tells_each_claim_that_differs_or_depends_with_its_numbers(tmp_
     assert [*texts] == list(paths.papers()) and all(p.with_suffix(".html").is_file() for p in found)
     for entry in json.loads(committed.read_text())["notebooks"].values():
         for claim in entry["claims"]:
-            if claim["of"] == "paper" and claim["verdict"].split()[0] in ("differs", "depends"):
-                told = claim["id"], claim["published"], claim["computed"]
-                assert all(part in texts[entry["paper"]] for part in told), claim["id"]
+            text, word = texts[entry["paper"]], claim["verdict"].split()[0]
+            if claims.rank(claim) == "central" and word in ("differs", "depends"):
+                told = claim["claim"], *[claim["computed"]] * (word == "differs")
+                assert all(part in text for part in told), claim["id"]
+    for text in texts.values():
+        assert 0 < text.count("\n1. ") + text.count("\n5. ") and "\n6. " not in text
+        assert len(text.split()) < 750  # a page
 
 
 def test_a_profile_that_never_ran_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(settings, "outputs", lambda profile: tmp_path)
-    with pytest.raises(BedsideError, match="make all PROFILE=public"):
+    with pytest.raises(BedsideError, match="manifest.json is missing"):
         letters.write("public")

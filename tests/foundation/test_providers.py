@@ -130,7 +130,7 @@ NOTEBOOKS = (
 
 def test_each_kind_runs_through_notebooks(provider, root):
     """Verdicts and dialogues of each, with one as judge."""
-    recorded = lambda: {r["key"]: r for r in store.Recordings(root / "data/recordings").records()}  # noqa: E731
+    recorded = lambda: {r["key"]: r for r in store.Recordings(root / "data/recordings").records()}
     before = recorded()
     text = (root / "data/models.toml").read_text()
     for url, persona in PROVIDERS.items():

@@ -25,7 +25,7 @@ from conftest import SILENT
 
 PRICES = {"usd_per_million_in": 100.0, "usd_per_million_out": 1000.0, "batch_discount": 0.4}
 PRICES |= {"usd_per_million_cache_write": 250.0}
-SHOWN = (".csv", ".md", ".tex", ".json")
+SHOWN = (".csv", ".md", ".json")
 NOTES = ("manifest", "errors")  # of when and how replies came
 WAY = ("date", "latency_s", "batch")  # what tells of the way alone
 

@@ -61,10 +61,15 @@ def counted(part):
     lost, n = len(part) - len(grades), len(part)
     right = 100 * sum(g == 1 for g in grades)
     mean = [total / len(grades) if grades else NAN for total in (sum(grades), right)]
-    return mean, len(grades), lost, [
-        ((sum(grades) - lost) / n, (sum(grades) + lost) / n),
-        (right / n, (right + 100 * lost) / n),
-    ]  # fmt: skip
+    return (
+        mean,
+        len(grades),
+        lost,
+        [
+            ((sum(grades) - lost) / n, (sum(grades) + lost) / n),
+            (right / n, (right + 100 * lost) / n),
+        ],
+    )
 
 
 def limits(hits, n):

@@ -130,9 +130,12 @@ def test_sources_are_compared_question_by_question(run, seed):
             for s in row.split(" - ")
         )
         exact = permutation_test(
-            (x, y), lambda a, b, axis: np.mean(a - b, axis), permutation_type="samples",
-            vectorized=True, n_resamples=np.inf,
-        ).pvalue  # fmt: skip
+            (x, y),
+            lambda a, b, axis: np.mean(a - b, axis),
+            permutation_type="samples",
+            vectorized=True,
+            n_resamples=np.inf,
+        ).pvalue
         assert r["difference"] == pytest.approx(np.mean(x) - np.mean(y))
         assert r["p"] == pytest.approx(exact, abs=0.03)
     p = made["p"].sort_values().to_numpy()

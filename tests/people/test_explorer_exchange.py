@@ -3,7 +3,6 @@
 import re
 
 import explorer_page
-import pytest
 from explorer_page import (
     FIXED,
     HOSTILE,
@@ -28,7 +27,6 @@ from bedside import explorer
 from bedside.keep import store
 from bedside.publish import judged_items
 from bedside.read import paths
-from bedside.seminar import handout
 from bedside.write import tables
 from browser import watched
 
@@ -152,18 +150,6 @@ def test_damaged_exchanges_are_said_and_cost_nothing_else(browser, tmp_path):
         got = {r["item"]: r for r in exported(page)}
         assert got["one"]["calls"] == "k1" and got["one"]["messages"] == "can't be read"
         assert got["one"]["reply"] == "Reply of m1." and got["written"]["messages"] == ""
-
-
-@pytest.mark.parametrize(
-    "left_out, calls, messages",
-    [
-        (("one", "lost"), {"k1", "k2", "k3"}, {"s", "q", "a", "b", "other"}),
-        (("one", "three"), set(), set()),
-    ],
-)
-def test_what_is_left_out_takes_its_calls_along(left_out, calls, messages):
-    left = handout.without(sent(), {("cancer_myth", item) for item in left_out})
-    assert set(left["calls"]) == calls and set(left["messages"]) == messages
 
 
 # Hostile texts

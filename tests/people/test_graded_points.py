@@ -10,7 +10,7 @@ import pytest
 import bedside
 from bedside import BedsideError, explorer
 from bedside.keep import registry
-from bedside.read import rubrics
+from bedside.own import rubrics
 from conftest import apart, completion
 
 ASKED = pd.DataFrame(

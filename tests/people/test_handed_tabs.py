@@ -9,7 +9,7 @@ from annotation_rows import BURN, SPANS, mine, row
 
 from bedside.annotation import ADJUDICATED, handed, raters
 from bedside.read import sources
-from browser import browser, violations, watched  # noqa: F401
+from browser import browser, violations, watched
 from judged import elsewhere
 
 own = annotation_rows.own  # a fixture
@@ -25,7 +25,7 @@ def out(folder, rows, names, task="presupposition", **how):
 
 
 @pytest.fixture
-def desk(browser, tmp_path):  # noqa: F811
+def desk(browser, tmp_path):
     """A rater's page of four items in a browser."""
     with watched(browser, 1366, 800) as page:
         page.goto(out(tmp_path, ROWS, ["Jo"])[0])
@@ -86,7 +86,7 @@ def values(folder):
 
 
 def test_labels_of_two_raters_and_an_adjudicator_reach_the_studys_table(
-    browser,  # noqa: F811
+    browser,
     tmp_path,
     monkeypatch,
 ):
@@ -236,7 +236,7 @@ def marks(page, count):
             page.locator(".marked li").nth(n).wait_for(state=state)
 
 
-def test_consent_training_and_places_marked_by_key_mouse_and_finger(own, browser, tmp_path):  # noqa: F811
+def test_consent_training_and_places_marked_by_key_mouse_and_finger(own, browser, tmp_path):
     consent, pet = "You may stop.\n\n<b>Agree?</b>", ("pet", "<i>A pet?</i>", ("a cat", "a dog"))
     own(**SPANS, consent=consent, background=(pet,))
     rows = mine(3, reply=f"Plasters should be left off. {BURN} {HOSTILE}")

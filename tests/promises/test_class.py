@@ -79,7 +79,7 @@ def test_a_file_has_all_answers_and_what_the_checks_said(given, tmp_path):
     shown = given("Ann B", _1_1="my <b>text</b>\nof two lines", _1_2=3)
     (made,), (path,) = handed(tmp_path), tmp_path.iterdir()
     assert path.name in shown.told and str(path) in shown.told
-    assert made["sheet"] == "cancer_myth" and made["pseudonym"] == "Ann B" and made["edition"]
+    assert made["sheet"] == "cancer_myth" and made["pseudonym"] == "Ann B"
     entries = made["answers"]
     assert [entries[n]["state"] for n in entries] == ["collected", "not yet", "open"]
     assert [entries[n]["answer"] for n in entries] == ["my <b>text</b>\nof two lines", 3, None]
@@ -265,7 +265,7 @@ EVIL = '<script>alert("1")</script></style><img src=x onerror=alert(2)> of at le
 ODD = {
     "sheet": "cancer_myth",
     "time": "0001-01-01",
-    "edition": EVIL,
+    "edition": EVIL,  # of an earlier version, as are `check` and `values`
     "student": [1],
     "pseudonym": f"=1+1 {EVIL}\u202e",
     "answers": {
@@ -280,14 +280,19 @@ ODD = {
     },
 }
 NAMES = ["Ann B", "ann-b", "Blue heron", "Émile & Zoë", "Blue heron"]
-WRONG = {"1.2": {"B": "asdf asdf asdf"}, "1.5": {"sensitivity": 33 / 38, "specificity": 75 / 82}}
+WRONG = {
+    "1.2": {"B": "Is a tea safe or not?"},
+    "1.5": {"sensitivity": 33 / 38, "specificity": 75 / 82},
+}
 
 
 def right_file(name):
-    """A hand-in whose answers to sheet 1 are all right, written by hand."""
+    """A hand-in of an earlier version whose answers to sheet 1 are all right."""
     right = {n: answer("cancer_myth", n) for n in TABLES["cancer_myth"]}
-    made = {n: {"state": "right", "answer": given} for n, given in right.items()}
-    return {"sheet": "cancer_myth", "pseudonym": name, "answers": made}
+    made = {
+        n: {"state": "right", "answer": given, "check": "of_then"} for n, given in right.items()
+    }
+    return {"sheet": "cancer_myth", "edition": "0.1+00", "pseudonym": name, "answers": made}
 
 
 def page_of(folder):
@@ -339,7 +344,6 @@ def test_the_page_of_a_class_has_a_line_for_each_student_and_a_state_for_each_ta
     for k, label in enumerate(sorted(labels, key=lambda n: n in ("Blue heron (2)", "Émile & Zoë"))):
         row = room.rows[label]
         states = {c.split()[1]: row[c] for c in tasks}
-        assert not row["files say otherwise"]
         off = {n for n, state in states.items() if state not in ("right", "collected")}
         assert off == (set(WRONG) if k < 3 else set()) and row["done"] == str(18 - len(off))
 
@@ -348,7 +352,7 @@ def test_wrong_answers_are_counted_by_kind_and_free_texts_stand_without_names(ro
     body = room.html.partition('id="cancer_myth"')[2].partition("</section>")[0]
     hint = sheet("cancer_myth").check("1.5", WRONG["1.5"]).text.partition(": ")[2]
     assert re.search(rf"3\D*<bdi>{re.escape(hint[:30])}", body)
-    assert "asdf asdf" in body and "their larynx" not in body
+    assert "Is a tea safe or not?" in body and "their larynx" not in body
     named, _ = overview.write(room.folder, named=True)
     text = named.read_text(encoding="utf-8")
     assert text.count("Ann B") > room.html.count("Ann B")
@@ -360,8 +364,7 @@ def test_a_file_that_calls_everything_right_is_checked_again(room):
     honest = next(r for name, r in room.rows.items() if name.startswith("nnn"))
     cheat = room.rows["Cheat"]
     assert len(honest["student"]) <= 60 and (honest["done"], cheat["done"]) == ("9", "7")
-    assert cheat["cancer_myth 1.4 check"] == "not yet"
-    assert cheat["cancer_myth 1.4 file says"] == "right" and "1.4" in cheat["files say otherwise"]
+    assert cheat["cancer_myth 1.4 check"] == cheat["cancer_myth 1.5 check"] == "not yet"
 
 
 def test_no_file_stops_the_page_and_each_that_is_left_out_is_told(room):
@@ -370,8 +373,8 @@ def test_no_file_stops_the_page_and_each_that_is_left_out_is_told(room):
         assert name.replace("<", "&lt;").replace(">", "&gt;") in faults, name
     assert not any(n in faults for n in ("odd", "honest", "notes.txt", "checkpoints"))
     (odd,) = [r for name, r in room.rows.items() if "script" in name]
-    assert odd["cancer_myth 1.1 file says"] == "collected"
-    assert odd["cancer_myth 1.5 check"] == "not yet" and "1.4" in room.html and "9.9" in room.html
+    assert odd["cancer_myth 1.1 check"] == odd["cancer_myth 1.5 check"] == "not yet"
+    assert "1.4" in room.html and "9.9" in room.html
 
 
 def test_text_of_students_is_no_html_and_no_formula(room):
@@ -384,39 +387,43 @@ def test_text_of_students_is_no_html_and_no_formula(room):
     assert any(c.startswith("'=1+1") for c in cells)
 
 
-def test_a_function_is_handed_in_with_what_it_returned_and_never_run(hand_in, tmp_path):
+def test_a_function_is_handed_in_as_text_and_never_run_nor_called_right(hand_in, tmp_path):
     made, ran = sheet("radiation"), tmp_path / "ran"
     for name, measure in (("Ann", answer("radiation", "2.9")), ("Ben", lambda h, w, m, r: h)):
         made.checked.clear()
         made.check("2.2", [*answer("radiation", "2.2"), "an effect of mine"])
         made.check("2.9", measure)
         hand_in(made, name, tmp_path)
-    code = {"state": "right", "answer": f"open({str(ran)!r}, 'w')"}
-    made = {"sheet": "radiation", "pseudonym": "Code", "answers": {"2.9": code}}
-    (tmp_path / "code.json").write_text(json.dumps(made))
+    code = {"state": "right", "answer": f"open({str(ran)!r}, 'w')", "values": {"careful": 1}}
+    for name, entry in (("Code", code), ("None", {"state": "right", "answer": " "})):
+        made = {"sheet": "radiation", "pseudonym": name, "answers": {"2.9": entry}}
+        (tmp_path / f"{name}.json").write_text(json.dumps(made))
     html, rows = page_of(tmp_path)
     states = {name: r["radiation 2.9 check"] for name, r in rows.items()}
-    assert states == {"Ann": "right", "Ben": "not yet", "Code": "unchecked"} and not ran.exists()
+    assert states == {"Ann": "collected", "Ben": "not yet", "Code": "collected", "None": "open"}
+    assert not ran.exists() and "lambda h, w, m, r: h" in rows["Ben"]["radiation 2.9 answer"]
     assert re.search(r"an effect of mine\D+2\D", re.sub("<[^>]+>", " ", html))  # by two of them
 
 
-def test_free_texts_stand_in_an_order_that_is_not_that_of_students(given, tmp_path):
+@pytest.mark.parametrize("sent_back", [False, True])
+def test_free_texts_stand_in_an_order_that_is_not_that_of_students(given, tmp_path, sent_back):
     for k in range(8):
-        given(f"student {k}", _1_1=f"the answer number {k} of many")
+        mine = {"A": f"the answer number {k} of many"}
+        given(f"student {k}", _1_1=mine if sent_back else answer("cancer_myth", "1.1") | mine)
     html, _ = page_of(tmp_path)
     shown = list(dict.fromkeys(re.findall(r"answer number (\d) of", html)))
     assert sorted(shown) == list("01234567") != shown
 
 
 def test_a_sheet_without_its_data_shows_what_the_files_say(tmp_path, monkeypatch):
-    entries = {"2.1": {"state": "right", "said": "", "answer": {}}}
-    made = {"sheet": "released", "pseudonym": "Ann", "answers": entries}
+    entries = {"1.3": {"state": "right", "said": "", "answer": {}}}
+    made = {"sheet": "survey", "pseudonym": "Ann", "answers": entries}
     (tmp_path / "ann.json").write_text(json.dumps(made))
     monkeypatch.setattr(paths, "EXTERNAL", tmp_path / "nothing")
     sources.forget()
     html, rows = page_of(tmp_path)
     sources.forget()
-    assert "make data PROFILE=public" in html and rows["Ann"]["released 2.1 check"] == "right"
+    assert "make data PROFILE=public" in html and rows["Ann"]["survey 1.3 check"] == "right"
 
 
 def test_what_somebody_edited_is_not_overwritten(given, tmp_path):
@@ -425,7 +432,7 @@ def test_what_somebody_edited_is_not_overwritten(given, tmp_path):
     table, page = tmp_path / "class.csv", tmp_path / "class.html"
     for path in (table, page):
         path.write_text(edited := "my own marks")
-        with pytest.raises(BedsideError, match=rf"{path.name}.* rename it"):
+        with pytest.raises(BedsideError, match=rf"{path.name}.* Rename"):
             overview.write(tmp_path)
         assert path.read_text() == edited
         table.unlink()

@@ -281,7 +281,7 @@ def test_a_model_without_a_system_role_gets_what_it_says_from_the_user(world, en
 
 def test_what_is_sent_decides_what_is_replayed(world, endpoint):
     """An entry that gets a line keeps the recordings of calls that are the same with it."""
-    made = lambda: [request("a", [USER]), request("b", [SYSTEM, USER])]  # noqa: E731
+    made = lambda: [request("a", [USER]), request("b", [SYSTEM, USER])]
 
     async def task(one):
         return [(await one(r)).recorded for r in made()]

@@ -64,8 +64,11 @@ def put(frame, level="vague", item="case-1", **cells):
 MINE = "item 'case-1', level 'vague': "
 FEW, MANY = (lambda k: k.str[:7]), (lambda k: k + k)
 SPOILT = [  # what becomes of scripts and of key items, and the fault
-    (lambda s: pd.concat([s, s.query("item == 'case-3' and level == 'vague'")]), None,
-     "item 'case-3': 2 scripts for level 'vague', not one"),
+    (
+        lambda s: pd.concat([s, s.query("item == 'case-3' and level == 'vague'")]),
+        None,
+        "item 'case-3': 2 scripts for level 'vague', not one",
+    ),
     (lambda s: put(s, facts=[1, 13]), None, MINE + "no key item 13"),
     (lambda s: put(s, facts=[0]), None, MINE + "no key item 0"),
     (lambda s: put(s, facts=[1, 11]), None, MINE + "the script doesn't name key item 11 "),
@@ -73,7 +76,7 @@ SPOILT = [  # what becomes of scripts and of key items, and the fault
     (lambda s: put(s, script="Be as you are."), None, MINE + "the script doesn't name key item 1 "),
     (lambda s: s, FEW, "item 'case-1': 7 key items, not 8 to 16"),
     (lambda s: s, MANY, "item 'case-1': 24 key items, not 8 to 16"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("scripts, items, match", SPOILT, ids=range(len(SPOILT)))

@@ -68,8 +68,10 @@ def test_every_printed_model_and_every_pair_is_drawn_at_any_width(run, narrow):
     assert all(len(ax.lines) >= len(implied.MODELS) for ax in figure.axes)
     rows, *_ = drawn(run, "interactions")
     (ax,) = figures.interactions(rows, PLAN, narrow).axes
-    means = [rows.query("source == 'published' and column == 'O/E' and row == @c")["value"].item()
-             for c in PLAN.combinations]  # fmt: skip
+    means = [
+        rows.query("source == 'published' and column == 'O/E' and row == @c")["value"].item()
+        for c in PLAN.combinations
+    ]
     assert sorted(b.get_x() + b.get_width() for b in ax.patches) == pytest.approx(sorted(means))
 
 

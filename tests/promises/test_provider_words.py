@@ -402,8 +402,9 @@ def test_a_whole_total_gives_the_whole_call_in_every_shape(world, endpoint):
         return usage, prompt, reply, alike
 
     endpoint.script = lambda n, body: {
-        **completion(), "usage": parts(int(body["messages"][0]["content"]))[0]
-    }  # fmt: skip
+        **completion(),
+        "usage": parts(int(body["messages"][0]["content"]))[0],
+    }
 
     async def task(one):
         return [await one(request(f"{n}", f"{n}")) for n in range(len(shapes))]

@@ -10,8 +10,6 @@ from bedside.read.claims import Claim, between, every, near, reading
 HEADS = {
     "CLAIMS/p.csv": "id,of,section,weight,claim,published,needs,depends,tried,repair,ask",
     "READINGS/p.csv": "id,reading,support,tests,needs",
-    "REPLIES/p.csv": "id,date,by,reply",
-    "STATEMENTS/p.csv": ",".join(claims.STATEMENT),
     "FINDINGS/p.csv": "id,rank,finding,of,claims,output",
     "FINDINGS/p.toml": '[f]\nrests = "r {t | m | F1 | raw}"\nagainst = "x"\nchanges = "y"',
     "PUBLISHED/p.csv": "table,row,column,value,low,high,note\nTable 1,a model,PCR,27.2,,,\n"
@@ -20,13 +18,13 @@ HEADS = {
     "m,F1,raw,-2.5,,,,\nm,F1,run,9,,,,\nm,gap,raw,,1,2,,",
 }
 CLAIM = "a,paper,4.3,central,A rate,27.2,data,the average,tried,repair,ask?"
-CACHED = (claims.load, claims.listed, claims.replies, claims.statements, published.load)
+CACHED = (claims.load, claims.listed, published.load)
 
 
 @pytest.fixture
 def written(tmp_path, monkeypatch):
     """Write a study's files, each with its head, and more rows in some; read one of them."""
-    for name in ("CLAIMS", "READINGS", "REPLIES", "STATEMENTS", "FINDINGS", "PUBLISHED"):
+    for name in ("CLAIMS", "READINGS", "FINDINGS", "PUBLISHED"):
         monkeypatch.setattr(paths, name, tmp_path / name)
 
     def write(read, **rows):
@@ -52,14 +50,12 @@ def test_printed_numbers_and_cells_are_filled_in(written):
             "b,paper,4.3,detail,A p,p = {Table 1 | b | p} against {Table 1|a model|PCR|.0f},,,,,",
             "c,own,4,detail,A word,balanced,,,,,",
         ],
-        REPLIES=["a,2026-11-23,A. Author,First.", 'a,2026-11-24,B,"Second, too."'],
     )
     words = ("data", "the average", "tried", "repair", "ask?")
     expected = Claim("a", "paper", "claim", "4.3", "central", "A rate", "27.2%", *words, 27.2)
     assert found["a"] == expected
     assert (found["b"].published, found["b"].value) == ("p = 2e-05 against 27", 0.00002)
     assert found["c"].kind == "finding" and found["c"].value is None
-    assert [r["reply"] for r in claims.replies("p")["a"]] == ["First.", "Second, too."]
     for cell, told in (
         ("t | m, b | F1 | raw", "0.125"),
         ("t | m, b | F1 | raw | .2f", "0.13"),  # halves up, as in tables for readers
@@ -90,9 +86,6 @@ def test_printed_numbers_and_cells_are_filled_in(written):
         ("listed", "READINGS", "a,,2.1,,", "a field is missing: reading"),
         ("listed", "READINGS", "a,one,2.1,some,", "'some' is not a whole number"),
         ("listed", "READINGS", "a,one,2.1,,\na,one,2.2,,", "lists 'one' twice"),
-        ("replies", "REPLIES", "a,23 November,A. Author,Thanks.", "not a date"),
-        ("replies", "REPLIES", "a,2026-11-23,A. Author,", "a field is missing: reply"),
-        ("statements", "STATEMENTS", "s1,paper,1,finding,It rains.,b,,", "unknown claim 'b'"),
         ("findings", "FINDINGS", 'f,1,"{t | m | F1 | run}",found,a,t', "number 'run'"),
         ("findings", "FINDINGS", 'f,1,"{t | m | F1 | raw | .0q}",found,a,t', "is no format"),
         ("findings", "FINDINGS", "f,1,All hold.,found,a c-9,t", "unknown claim 'c-9'"),
@@ -202,3 +195,13 @@ def test_an_interval_decides_or_leaves_open():
     assert between(0.1 + 0.2, 0.3, 0.3, 0.3) is True  # what a float can't say is no difference
     assert every([True, True]) is True and every([True, None]) is None
     assert every([True, None, False]) is False
+
+
+def test_files_of_earlier_versions_are_read(written, tmp_path):
+    """They said when a reading was added, and whether its claim had a verdict by then."""
+    written("load")
+    (tmp_path / "READINGS/p.csv").write_text(
+        "id,reading,support,tests,needs,date,seen\na,one,2.1,,,2026-11-23,yes\n"
+    )
+    claims.listed.cache_clear()
+    assert claims.listed("p")["a"]["one"].support == "2.1"

@@ -213,16 +213,22 @@ def test_key_items_are_read_out_of_a_reply(text, found):
 
 
 SCRIPTS = [
-    ('{"script": "Say it.", "facts": [1, 12], "false": ["I am well"]}',
-     ("Say it.", [1, 12], ["I am well"])),
+    (
+        '{"script": "Say it.", "facts": [1, 12], "false": ["I am well"]}',
+        ("Say it.", [1, 12], ["I am well"]),
+    ),
     ('{"script": "Say that it hur', ("Say that it hur", [], [])),
     ('{"script": "Say it.", "facts": [1, 2', ("Say it.", [1, 2], [])),
-    ('{"script": "Say it.", "facts": [], "false": ["I am well", "I ne',
-     ("Say it.", [], ["I am well"])),
-    ('```json\n{"false": [], "facts": [3],\n "script": "Say \\"no\\"."}\n```',
-     ('Say "no".', [3], [])),
+    (
+        '{"script": "Say it.", "facts": [], "false": ["I am well", "I ne',
+        ("Say it.", [], ["I am well"]),
+    ),
+    (
+        '```json\n{"false": [], "facts": [3],\n "script": "Say \\"no\\"."}\n```',
+        ('Say "no".', [3], []),
+    ),
     *((x, None) for x in ('{"script": "", "facts": [1]}', '{"script": 3}', "Say it.", "")),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("text, found", SCRIPTS, ids=range(len(SCRIPTS)))

@@ -126,8 +126,10 @@ def test_rows_that_were_never_seen_are_reported(place, tmp_path, monkeypatch, ca
 def test_objects_one_after_another_and_by_key(place):
     """Pretty-printed objects without commas, as collected myths are released; {key: object}."""
     mirror, entry, write = place
-    write(b'{\n "QID": 1,\n "question": "a}{"\n}\n{"QID": 2, "question": "b"}  {"QID": 3,'
-          b' "question": ""}')  # fmt: skip
+    write(
+        b'{\n "QID": 1,\n "question": "a}{"\n}\n{"QID": 2, "question": "b"}  {"QID": 3,'
+        b' "question": ""}'
+    )
     entry["format"] = "objects"
     sources.fetch("set", mirror)
     assert sources.load("set")["QID"].tolist() == [1, 2, 3]

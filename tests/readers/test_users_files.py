@@ -8,7 +8,8 @@ import pytest
 
 from bedside import BedsideError
 from bedside.build import settings
-from bedside.read import logs, paths, questions, rubrics
+from bedside.own import rubrics
+from bedside.read import logs, paths, questions
 from bedside.read.questions import answers, read
 
 
@@ -95,7 +96,7 @@ JSON_LINES = [
     (lines({"item": "a", "question": "b", "refrence": "c"}), "line 1: unknown column 'refrence';"),
     ('{"item": "a", "item": "b", "question": "c"}', "line 1: can't be read: a name occurs twice"),
     (lines(*[{"item": 1, "question": "b"}] * 2), "line 2, column item: item '1' is already in"),
-]  # fmt: skip
+]
 
 
 def test_a_faulty_file_of_questions_is_told_by_line_and_column(file):
@@ -224,11 +225,13 @@ def test_answers_that_cannot_be_taken(file):
         ("item,model,answer\n", "has no answer in it"),
         ("item,model,answer\na,,x\n", "line 2, column model: is empty"),
         ("item,model,answer\n,m,x\n", "line 2, column item: is empty"),
-        ('item,model,answer\na,m,"x\ny"\na, m ,z\n',
-         "line 4, column item: an answer of 'm' to item 'a' is already in line 2; remove one of"),
+        (
+            'item,model,answer\na,m,"x\ny"\na, m ,z\n',
+            "line 4, column item: an answer of 'm' to item 'a' is already in line 2; remove one of",
+        ),
         ("item,model,answer\nz,m,x\nz,m,x\n", "line 3, column item: an answer of 'm' to item 'z'"),
         ("item,model,answer\ny,m,x\nz,m,x\n", "answers none of the items .* it has 'y', 'z'; the"),
-    ):  # fmt: skip
+    ):
         with pytest.raises(BedsideError, match=told):
             answers(file(content, "theirs.csv"), ["a", "b"])
 
@@ -262,8 +265,11 @@ def test_what_a_log_holds_as_rows(tmp_path, monkeypatch):
         ("q2", 0, "", "error: the line was cut", False),
     ]
     assert rows[0]["scores"] == {
-        "match": ("C", 1.0), "f1": ("0.5", 0.5), "two x": ("True", 1.0), "two y": ("odd", None)
-    }  # fmt: skip
+        "match": ("C", 1.0),
+        "f1": ("0.5", 0.5),
+        "two x": ("True", 1.0),
+        "two y": ("odd", None),
+    }
     told = questions.scores(tmp_path / "run.eval", ["q0"])
     assert [(r["repeat"], r["scorer"], r["number"]) for r in told][-1] == (2, "match", 0.0)
 

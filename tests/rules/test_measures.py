@@ -12,7 +12,7 @@ from measures import (
     NAN,
     REFERENCE,
     matched,
-    measure,  # noqa: F401  (a fixture)
+    measure,
     renamed,
     same,
 )
@@ -23,7 +23,7 @@ EACH = pytest.mark.parametrize("name", MEASURES)
 
 
 @EACH
-def test_the_order_of_rows_changes_no_number(name, measure):  # noqa: F811
+def test_the_order_of_rows_changes_no_number(name, measure):
     other = MEASURES[name][0].make().sample(frac=1, random_state=1).reset_index(drop=True)
     same(measure(name, other), measure(name))
 
@@ -44,7 +44,7 @@ def back_again(found, names):
 
 
 @EACH
-def test_numbers_move_with_the_names_of_models(name, measure):  # noqa: F811
+def test_numbers_move_with_the_names_of_models(name, measure):
     """Names exchanged, and one that sorts otherwise. p and detectable differences stay."""
     for names in (dict(zip(MODELS, MODELS[::-1])), {MODELS[0]: "zelkova"}):
         frame = renamed(MEASURES[name][0].make(), names)
@@ -68,7 +68,7 @@ def changed(frame, cells):
     return made
 
 
-def outcome(measure, name, frame):  # noqa: F811
+def outcome(measure, name, frame):
     try:
         return measure(name, frame)
     except BedsideError as error:
@@ -80,7 +80,7 @@ def is_result(of, column):
 
 
 @EACH
-def test_a_row_that_lacks_what_it_is_about_is_an_error_that_says_so(name, measure):  # noqa: F811
+def test_a_row_that_lacks_what_it_is_about_is_an_error_that_says_so(name, measure):
     """All but results are missing at once; each column that is read is named in turn."""
     of, frame = MEASURES[name][0], MEASURES[name][0].make()
     lacking = dict(zip(frame, itertools.cycle(MISSING)))
@@ -93,7 +93,7 @@ def test_a_row_that_lacks_what_it_is_about_is_an_error_that_says_so(name, measur
 
 
 @EACH
-def test_a_missing_result_is_unscored_or_an_error_that_says_so(name, measure):  # noqa: F811
+def test_a_missing_result_is_unscored_or_an_error_that_says_so(name, measure):
     of, frame = MEASURES[name][0], MEASURES[name][0].make()
     whole = measure(name)
     for column, value in zip((c for c in frame if is_result(of, c)), itertools.cycle(MISSING)):
@@ -107,7 +107,7 @@ def test_a_missing_result_is_unscored_or_an_error_that_says_so(name, measure):  
 
 
 @pytest.mark.parametrize("name", [n for n, (of, _) in MEASURES.items() if STATUSES & {*of.lost}])
-def test_a_value_beside_another_status_than_graded_is_never_read(name, measure):  # noqa: F811
+def test_a_value_beside_another_status_than_graded_is_never_read(name, measure):
     of, frame = MEASURES[name][0], MEASURES[name][0].make()
     stale = {c: v for c, v in of.lost.items() if c in ("hit", "yes")}
     refused = {c: "refused" for c in of.lost if c in STATUSES}
@@ -124,7 +124,7 @@ POOLED = ["PCS and PCR", "rates of the cures", "accuracy", "ends", "lists", "own
 
 
 @pytest.mark.parametrize("name", [*POOLED, "own, corrected"])
-def test_halves_of_the_units_pool_to_the_whole(name, measure):  # noqa: F811
+def test_halves_of_the_units_pool_to_the_whole(name, measure):
     of, frame = MEASURES[name][0], MEASURES[name][0].make()
     units = frame[of.unit].unique()
     first, seen = frame[of.unit].isin(units[: len(units) // 2]), 0
@@ -187,7 +187,7 @@ def test_all_right_is_the_best_score_and_without_a_verdict_there_is_none(
     words,
     best,
     worst,
-    measure,  # noqa: F811
+    measure,
 ):
     def rows(verdict):
         found = measure(name, known(name, verdict))

@@ -105,9 +105,13 @@ def _page(session):
     data = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
     style = (HERE / "annotation.css").read_text(encoding="utf-8")
     return template(HERE / "alone.html.j2").render(
-        title=session.task.title, data=clean(data), style=style, script=scripts[0],
-        hashes=hashes(scripts), rater=session.log.rater,
-    )  # fmt: skip
+        title=session.task.title,
+        data=clean(data),
+        style=style,
+        script=scripts[0],
+        hashes=hashes(scripts),
+        rater=session.log.rater,
+    )
 
 
 def _place(log, made):

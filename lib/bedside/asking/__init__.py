@@ -1,12 +1,12 @@
-"""How a model is asked: replayed, called, retried, served, in dialogues, or only planned.
+"""How a model is asked: replayed, called, retried, served, or only planned.
 
 What a reply means is decided in `judging`; what waits for batches is in `bulk`; what an endpoint
 takes and costs, and what a reply leaves behind, is in `keep`. A plan over whole notebooks is
 counted in `build.notebooks`.
 
 models: `ask`, which replays and records. sending: calls to endpoints. failures: what refusals mean.
-embedded: the bundled model's server. dialogues: two speakers in turn. dry_run: what stands in for
-replies in a plan. progress: what make shows meanwhile.
+embedded: the bundled model's server. dry_run: what stands in for replies in a plan. progress: what
+make shows meanwhile.
 """
 
-__all__ = """models sending failures embedded dialogues dry_run progress""".split()
+__all__ = """models sending failures embedded dry_run progress""".split()

@@ -140,7 +140,7 @@ def serve(port: int | str, model: Path | str):
 
 
 def _main(port, model, state):
-    server = serve(port, model)  # noqa: F841 - kept for its lifetime
+    _kept_up = serve(port, model)
     idle, limit, state = 0, int(os.environ.get("BEDSIDE_IDLE_S", 60)), Path(state)
     with open(state / "lease", "a") as lease:
         while idle < limit:

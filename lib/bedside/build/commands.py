@@ -10,10 +10,10 @@ from bedside import BedsideError, choose
 from bedside.read import paths
 
 TABLE = """
-PROFILE      | notebooks data letter annotate | sample: our items (usual); public: released data
+PROFILE      | notebooks data letter latex annotate | sample: our items; public: released data
 MODE         | notebooks study batch | replay (usual): no call; record: only missing replies; fresh
 QUESTIONS    | study batch     | a file of your own questions (docs/own_study.md)
-MODELS       | notebooks study batch try contribute annotate | names in data/models.toml, "a b"
+MODELS       | notebooks study batch try annotate | names in data/models.toml, "a b"
 JUDGE        | notebooks study batch | who grades: one or more models, or a judge without one
 LIMIT        | notebooks study batch annotate | only the first n items
 SEED         | notebooks study batch annotate | another seed than 0
@@ -43,7 +43,6 @@ PAPER        | plan batch new  | only this study; with new, its name
 SUBMIT       | batch           | 1: also send, wait and record
 FROM         | collect annotate | the file or folder of results, or of labels sent back
 FOLDER       | class           | the folder of what a class handed in
-MINE         | seminar         | 1: hand out the sheets as you edited them in seminar/
 MIRROR       | data all verify plan batch seminar | a folder that has the released data
 SLOW         | test            | 1: also tests that take minutes
 JOBS         | any             | how many notebooks or tests run at once

@@ -5,6 +5,7 @@ other rows, as `row`, `column`, `row | column` or `table | row | column`, and se
 `name=value`.
 """
 
+import functools
 import re
 from collections.abc import Iterable
 from fractions import Fraction
@@ -199,7 +200,8 @@ def _linked(table, row, of, every, mark):
     refs, settings = [], {}
     for part, name, value in conventions.settings(of):
         if name:
-            _tell(table, row.place, "of", lambda: choose(name, conventions.SETTINGS, "setting"))  # noqa: B023
+            known = functools.partial(choose, name, conventions.SETTINGS, "setting")
+            _tell(table, row.place, "of", known)
             if why := conventions.faulty(name, value, mark, of):
                 table.fault(row.place, "of", f"{part!r}: {why}")
             given = conventions.freedoms(value, of) if name == "df" else [value]

@@ -5,11 +5,10 @@ without parsing, so that a hundred thousand replies open at once; a line is pars
 is wanted. Later lines win.
 
 A line that is no recording is left out and named. What a crash cut off is lost and asked for again;
-other damage stops a call (`check_sound`), since its replies were paid for: `repaired` mends a file.
+other damage stops a call (`check_sound`), since its replies were paid for.
 """
 
 import asyncio
-import contextlib
 import errno
 import hashlib
 import json
@@ -119,64 +118,10 @@ def places(faults, shown=3):
 
 
 def _locked(path):
-    """A file, opened and locked, that still has its name: `repaired` puts another in its place."""
-    while True:
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | locks.BINARY, 0o644)
-        file = open(fd, "r+b", buffering=0)
-        locks.lock(file)
-        with contextlib.suppress(FileNotFoundError):
-            if os.path.samestat(os.fstat(fd), os.stat(path)):
-                return file
-        file.close()
-
-
-ASIDE = ".damaged"  # beside a mended file: what of it is no recording
-
-
-def repaired(path: Path) -> tuple[int, int]:
-    """Mend a file of recordings: (recordings in it, lines put aside into <file>.damaged).
-
-    A byte order mark goes, UTF-16 becomes UTF-8, records that ran into one line get their own.
-    """
-    with _locked(path) as file:  # others that append wait
-        content = file.read()
-        kept, aside = [], []
-        for line in _lines(content):
-            records, rest = _records_in(line)
-            kept += records
-            aside += [rest] if rest else []
-        if aside:
-            append(path.with_name(path.name + ASIDE), aside)
-        if (mended := b"".join(kept)) != content:
-            paths.write(path, mended, durable=True)
-    return len(kept), len(aside)
-
-
-def _lines(content):
-    """The lines of a file, each with its end, in UTF-8 where it was UTF-16 or had a mark."""
-    for code in ("utf-16", "utf-16-le", "utf-16-be"):
-        with contextlib.suppress(UnicodeError):
-            if START in (decoded := content.decode(code).encode()):
-                content = decoded
-    content = content.removeprefix(b"\xef\xbb\xbf")
-    return [line.strip(b"\r\n\0 ") + b"\n" for line in content.split(b"\n") if line.strip(b"\r\0 ")]
-
-
-def _records_in(line):
-    """([each record of a line, as a line], the rest of it from the first fault on)."""
-    found, at = [], 0
-    while at < len(line) - 1:
-        end = line.find(b"}" + START, at) + 1 or len(line) - 1
-        part = line[at:end] + b"\n"
-        try:
-            if not part.startswith(START):
-                raise ValueError("another beginning")
-            outside.fitted(outside.parsed(part), Record)
-        except ValueError:
-            return found, line[at:]
-        found.append(part)
-        at = end
-    return found, b""
+    """A file, opened to be appended to, and locked."""
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | locks.BINARY, 0o644)
+    locks.lock(file := open(fd, "r+b", buffering=0))
+    return file
 
 
 class Recordings:
@@ -269,8 +214,8 @@ class Recordings:
         if self.damaged:
             raise StoreError(
                 f"{places(self.damaged)}: not recordings ({next(iter(self.damaged.values()))}); the"
-                " replies in them would be asked and paid for again. `make doctor` mends what can"
-                " be mended and puts the rest aside; or put back the files as they were"
+                " replies in them would be asked and paid for again. Put back the file, from git or"
+                " a copy, or take these lines out, to have them asked again"
             )
 
     def found(self, keys: Iterable[str]) -> Iterator[tuple[str, dict]]:

@@ -12,10 +12,10 @@ Faults of users' files are told by `read.questions` and `read.user_files`; the p
 `publish.pages.own`. What is about the papers' studies is in `papers`.
 
 study: the run, its answers, verdicts and labels. judging: the judges' verdicts, on whole answers or
-by the criteria of a rubric, and the majority's. results: scores, tests, and the judges' trust
-cards. measures: repeats, criteria, judges that disagree. saved: a study's files, and two runs
-compared. items: the items for explorer and raters. steps: the steps of `make study`, also at once,
-as `bedside.study`.
+by the criteria of a rubric (`rubrics`). made_labels: labels made elsewhere. results: scores, tests,
+and the judges' trust cards. measures: repeats, criteria, judges that disagree. saved: a study's
+files, and two runs compared. items: the items for explorer and raters. steps: the steps of
+`make study`, also at once, as `bedside.study`.
 try_out: the first calls to a model, `make try`.
 """
 

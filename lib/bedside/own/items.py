@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from bedside.publish.comparison import FAILS_AT
 from bedside.publish.judged_items import Display, Document, Task, human_label, row_id, text, text_of
-from bedside.read.rubrics import FAILS_AT
 from bedside.write.frames import checked, sent_and_returned
 
 from .study import ANSWER, PAPER, labelled

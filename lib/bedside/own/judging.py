@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 
 VALUES = [0, 1]  # of a verdict: wrong, right; of a criterion: not met, met
 FIELDS = ("question", "reference", "answer")  # the fields of a rubric
-MAJORITY = "majority of judges"  # as a judge beside the others; no model's name has blanks
 POINT = ["id", "group", "points", "levels"]  # what a verdict on a criterion has of it
 
 
@@ -26,8 +24,7 @@ async def judged(own: Own, frame: pd.DataFrame) -> pd.DataFrame:
 
     frame: item (unique), asked (the question's item), reply_status and FIELDS. Columns: item,
     judge, status, value, raw, call, and with a rubric of several criteria `criterion` and POINT, a
-    row for each criterion. The majority of two judges or more is there if there are labels, by
-    which it is measured like any judge.
+    row for each criterion.
     """
     import pandas as pd
 
@@ -36,8 +33,6 @@ async def judged(own: Own, frame: pd.DataFrame) -> pd.DataFrame:
     for judge in own.judges:
         verdicts = await _graded(own, each, judge)
         parts.append(joined(each, verdicts, "item").assign(judge=judge))
-    if len(parts) > 1 and own.has_labels:
-        parts.append(_majority(parts))
     kept = ["criterion", *POINT] if own.criteria else []
     made = pd.concat(parts, ignore_index=True).assign(item=lambda frame: frame["whole"])
     return made[["item", *kept, "judge", "status", "value", "raw", "call"]]
@@ -80,23 +75,6 @@ async def _graded(own, frame, judge):
         values = list(range(len(levels))) or VALUES
         parts.append(await own.grade(part, values, "criterion", judge=judge, fields=fields))
     return pd.concat(parts, ignore_index=True)
-
-
-def _majority(parts):
-    """What more than half of all judges say; anything else is a tie, which is unscored."""
-    import pandas as pd
-
-    said = pd.concat([part["value"].where(part["status"] == "graded") for part in parts], axis=1)
-    made = []
-    for row in said.itertuples(index=False):
-        votes = Counter(int(v) for v in row if pd.notna(v)).most_common()
-        value = next((v for v, n in votes if 2 * n > len(parts)), None)
-        told = ", ".join(f"{n} of {len(parts)} say {v}" for v, n in votes) or "no verdict"
-        made.append(("unparsed" if value is None else "graded", value, told))
-    lost = (parts[0]["reply_status"] != "").to_numpy()  # no answer: every judge has an error
-    found = pd.DataFrame(made, columns=["status", "value", "raw"], index=parts[0].index)
-    found.loc[lost, "status"] = "error"
-    return parts[0].assign(judge=MAJORITY, call="", **found)
 
 
 def summed(verdicts: pd.DataFrame) -> pd.DataFrame:

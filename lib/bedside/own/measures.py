@@ -11,22 +11,20 @@ from bedside.write import tables
 from bedside.write.tables import Row, share
 
 from .items import of_scorers
-from .judging import MAJORITY
 from .study import ANSWER
 
 
 def judges_in(own, graded):
-    """(judge, what its columns end in, its rows) for each judge of a study, and the majority."""
+    """(judge, what its columns end in, its rows) for each judge of a study."""
     there = set(complete(graded, [], ["judge"])["judge"])
-    names = [j for j in (*own.judges, MAJORITY) if j in there]
-    return [(j, ending(own, j), graded[graded["judge"] == j]) for j in names]
+    return [(j, ending(own, j), graded[graded["judge"] == j]) for j in own.judges if j in there]
 
 
 def ending(own, judge):
     return f" ({judge})" if len(own.judges) > 1 else ""
 
 
-def estimate(values, units, rng, hits):
+def estimate(values, units, hits):
     """A share, or a mean of scores, in percent with its interval over units."""
     if hits:
         return share([v == 1 for v in values], list(units))
@@ -43,14 +41,14 @@ def repeats(own, graded):
     question, were answered both ways. unscored: questions that a lacking verdict leaves open.
     """
     rows = []
-    for judge, ending, mine in judges_in(own, graded):
+    for _, ending, mine in judges_in(own, graded):
         for model, part in mine.groupby("model", sort=False):
             if part["configuration"].nunique() > 1:
-                rows += _repeated(own, part, model, ending, own.rng("repeats", judge, model))
+                rows += _repeated(own, part, model, ending)
     return tables.frame(rows)
 
 
-def _repeated(own, part, model, ending, rng):
+def _repeated(own, part, model, ending):
     came, n = scored(part), part["item"].nunique()
     between, within = stats.components(came["value"].to_numpy(float), came["item"])
     yield Row(model, f"variance between questions{ending}", "run", between, n=n)
@@ -68,7 +66,7 @@ def _repeated(own, part, model, ending, rng):
     worst_of = f"worst of {part['configuration'].nunique()}: {own.measure}"
     for label, found, hits in ((worst_of, worst, not own.criteria), (what, both, True)):
         kept = {n: v for n, (_, v) in enumerate(found) if v is not None}
-        value = estimate(kept.values(), [found[n][0] for n in kept], rng, hits)
+        value = estimate(kept.values(), [found[n][0] for n in kept], hits)
         yield Row(model, label + ending, "run", *value, len(found) - len(kept))
 
 

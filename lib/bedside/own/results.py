@@ -12,7 +12,7 @@ from bedside.read.questions import ALL
 from bedside.write import frames, tables
 from bedside.write.tables import Row, share
 
-from .judging import MAJORITY, VALUES, bounds
+from .judging import VALUES, bounds
 from .measures import estimate, judges_in, points_of
 from .saved import VERDICTS
 from .study import Own, apart, labelled, on_labelled
@@ -31,25 +31,25 @@ def scores(own, graded):
     import pandas as pd
 
     rows = []
-    for judge, ending, mine in judges_in(own, graded):
+    for _, ending, mine in judges_in(own, graded):
         mine = complete(mine, ["model"], ["group"])
         parts = [(ALL, mine)] + [(g, part) for g, part in mine.groupby("group") if g]
         for name, every in parts:
             for model, part in every.groupby("model", sort=False):
-                value, lost, (least, most) = _mean(own, part, "scores", judge, name, model)
+                value, lost, (least, most) = _mean(own, part)
                 made = Row(model, f"{name}: {own.measure}{ending}", "run", *value, lost)
                 rows.append(made._asdict() | {"least": least, "most": most})
     made = pd.DataFrame(rows, columns=[*tables.COLUMNS, "least", "most"])
     return tables.with_bounds(made)[tables.COLUMNS]
 
 
-def _mean(own, part, *name):
+def _mean(own, part):
     """Of answers to be judged, in percent: (value, low, high, n), the unscored ones, the bounds."""
     came = complete(scored(part), ["unit"])
     value, lost = came["value"].to_numpy(float), part[part["status"] != "graded"]
     of_lost = [bounds(c) for c in lost["criteria"]] if own.criteria else [(0, 1)] * len(lost)
     least, most = (100 * (value.sum() + sum(b[k] for b in of_lost)) / len(part) for k in (0, 1))
-    made = estimate(value, came["unit"], own.rng(*name), not own.criteria)
+    made = estimate(value, came["unit"], not own.criteria)
     return made, len(lost), (least, most)
 
 
@@ -83,7 +83,7 @@ def pairs(own, graded):
 async def cards(own, answered):
     """Write the judges' trust cards from the user's labels; return {judge: card}, empty without.
 
-    The majority of several judges has its own. Of a rubric labels are on criteria with points.
+    Of a rubric labels are on criteria with points.
     """
     known = labelled(own, answered)
     if not own.judges or known.empty:
@@ -139,6 +139,5 @@ class Study(NamedTuple):
 def opened(own: Own) -> Study:
     """The results that a study's notebook has left. Nothing is asked."""
     made = frames.with_texts(own.folder / f"{VERDICTS}.csv")
-    judges = [*own.judges, *[MAJORITY] * (len(own.judges) > 1)] if own.has_labels else []
-    cards = {judge: own.card(judge) for judge in judges}
+    cards = {judge: own.card(judge) for judge in own.judges if own.has_labels}
     return Study(made, scores(own, made), pairs(own, made), cards, own.folder / "index.html")

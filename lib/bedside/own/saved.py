@@ -176,7 +176,7 @@ def _differences(model, part, runs, hits):
     x, y = (scored[f"value{end}"].astype(float).to_numpy() for end in runs.values())
     units, rng, lost = scored["unit"].to_numpy(), np.random.default_rng(0), len(part) - len(scored)
     for name, values in zip(runs, (x, y)):
-        value = estimate(values, scored["unit"], rng, hits)
+        value = estimate(values, scored["unit"], hits)
         what = "right" if hits else "score"
         rows.append(Row(model, f"{what} in {name}, %", "run", *value, lost))
     if len(scored):

@@ -12,15 +12,16 @@ from bedside.asking import models
 from bedside.build import settings
 from bedside.judging import judges
 from bedside.keep import registry, store
+from bedside.publish.comparison import FAILS_AT
 from bedside.publish.judged_items import row_id
-from bedside.read import labels as made_labels
-from bedside.read import paths, prompts, rubrics
+from bedside.read import paths, prompts
 from bedside.read.checks import complete, joined
 from bedside.read.questions import FROM, TALK, read
 from bedside.read.questions import answers as made_elsewhere
 from bedside.run import Run
 
-from .judging import FIELDS, MAJORITY, judged, summed
+from . import made_labels, rubrics
+from .judging import FIELDS, judged, summed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,7 +83,7 @@ class Own(Run):
             registry.named(other, "JUDGE")
         scored = Path(rubric).suffix.lower() in rubrics.KINDS
         self.criteria = rubrics.criteria(rubric, items["item"]) if scored else {}
-        self.fails_at = rubrics.fails_at(rubric) if scored else rubrics.FAILS_AT
+        self.fails_at = rubrics.fails_at(rubric) if scored else FAILS_AT
         template = ("", "") if self.criteria else _rubric(rubric, parameters.get("prompts", ""))
         ids = {i: [c.id for c in mine if c.points] for i, mine in self.criteria.items()}
         given = [self.labels, set(items["item"]), ids or None]
@@ -241,7 +242,7 @@ async def verdicts(own: Own, answered: pd.DataFrame) -> pd.DataFrame:
     found = summed(found) if own.criteria else found
     made = answered.assign(each=each)
     made = joined(made, found.rename(columns={"item": "each"}), "each", "one_to_many")
-    order = {judge: n for n, judge in enumerate([*own.judges, MAJORITY])}
+    order = {judge: n for n, judge in enumerate(own.judges)}
     made = made.sort_values("judge", key=lambda of: of.map(order), kind="stable")
     return made.drop(columns="each").reset_index(drop=True)
 

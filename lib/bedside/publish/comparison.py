@@ -23,16 +23,15 @@ from bedside.build import settings
 from bedside.judging import trust_cards
 from bedside.keep import prices, store
 from bedside.read import paths
-from bedside.read.rubrics import FAILS_AT
 from bedside.write import frames, tables
 
-from . import choices
-from .choices import RIGHT
 from .judged_items import Display, display_of, row_id
 
 if TYPE_CHECKING:
     import pandas as pd
 
+FAILS_AT = 0.5  # a score of at most this is a failure, unless a rubric says otherwise
+RIGHT = "right, %"  # of a study's scores: 1 and 0, in percent
 NUMBERS = tables.COLUMNS[3:]  # value, low, high, n, unscored
 KINDS = {  # what is compared: the columns of each, which are also those of its CSV
     "models": ["model", "study", "measure", "source", *NUMBERS, "profile", "judge", "beside"],
@@ -50,7 +49,6 @@ KINDS = {  # what is compared: the columns of each, which are also those of its 
         "n",
         "detectable",
     ],
-    "choices": choices.COLUMNS,
     "costs": ["model", "study", "calls", "prompt_tokens", "completion_tokens", "usd", "hours"],
 }
 WORST = 5  # failures that are shown of each model
@@ -217,7 +215,6 @@ def shown(frame: pd.DataFrame, how: Display, paper: str) -> pd.DataFrame:
 def compared(runs: list[Compared], at: Path) -> dict[str, Any]:
     """{kind: frame} for each of KINDS. A model that several runs have is named with its run.
 
-    `curves` has the `choices.Curve` of each result behind the rows of choices.
     at: the folder of the page, from which links lead to the explorers.
     """
     import pandas as pd
@@ -240,15 +237,12 @@ def compared(runs: list[Compared], at: Path) -> dict[str, Any]:
             rows["profiles"] += _profiles(s)
             rows["outcomes"] += _outcomes(s)
             rows["costs"] += _costs(s, label)
-    curves = []
     for same in by_study.values():
-        curves += choices.of(same)
         rows["failures"] += _failures(same, at)
         rows["differences"] += _differences(same)
-    rows["choices"] = [r for curve in curves for r in curve.rows.to_dict("records")]
     made = {kind: pd.DataFrame(rows[kind], columns=KINDS[kind]) for kind in KINDS}
     made["differences"]["holm"] = stats.holm(made["differences"]["p"].to_numpy(float))
-    return made | {"failures": _worst(made["failures"]), "curves": curves}
+    return made | {"failures": _worst(made["failures"])}
 
 
 def _models(s, label, seen):

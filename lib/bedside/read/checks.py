@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pandas.core.groupby import DataFrameGroupBy
 
 NOTHING = ["", "[]", "{}", "None"]  # how an empty cell may look
+ALIKE = 0.85  # the smallest ratio of difflib at which two texts are similar
 JOINING = {"of", "and", "the", "with"}
 
 
@@ -137,18 +138,17 @@ def shared(a: Iterable[str], b: Iterable[str]) -> set[str]:
     return {normal(t) for t in a} & {normal(t) for t in b}
 
 
-def counterparts(a: Iterable[str], b: Iterable[str], least: float = 0.85) -> dict[str, str]:
+def counterparts(a: Iterable[str], b: Iterable[str]) -> dict[str, str]:
     """For each text of `b` the text of `a` that it equals, or else the most similar one.
 
-    {normal text of b: normal text of a}; texts of `b` without one are left out. least: the
-    smallest similarity that counts, as difflib's ratio.
+    {normal text of b: normal text of a}; texts of `b` without one are left out.
     """
     import difflib
 
     mine = {normal(t) for t in a}
     found = {}
     for text in map(normal, b):
-        near = [text] if text in mine else difflib.get_close_matches(text, mine, 1, least)
+        near = [text] if text in mine else difflib.get_close_matches(text, mine, 1, ALIKE)
         if near:
             found[text] = near[0]
     return found

@@ -14,7 +14,6 @@ printed numbers both be right?) and findings of our own, which are `found` or `n
 
 import contextlib
 import csv
-import datetime
 import functools
 import re
 from collections.abc import Iterable, Mapping
@@ -71,8 +70,7 @@ class Listed(NamedTuple):
     """A row of data/readings: a way to read a claim, and the text or convention that supports it.
 
     tests: how many comparisons it decides by a test of significance. needs: the data missing for
-    this reading, if they are not those that its claim needs. date: when it was added. seen: whether
-    its claim had a verdict by then (yes, no).
+    this reading, if they are not those that its claim needs.
     """
 
     id: str
@@ -80,34 +78,18 @@ class Listed(NamedTuple):
     support: str
     tests: int
     needs: str
-    date: str
-    seen: str
 
 
 COLUMNS, LISTED = list(Claim._fields[:-1]), list(Listed._fields)
 AS_WRITTEN = "as written"  # the one reading of a claim that lists none
 SAID, MISSING = {True: "yes", False: "no", None: "open"}, "missing"
 READING = ("id", "reading", "support", "computed", "low", "high", "holds")  # figures/*/readings.csv
-OPTIONAL = {"kind", "date", "seen", "predicates"}  # columns that files of earlier versions lack
+OPTIONAL = {"kind"}  # a column that files of earlier versions lack
+GONE = {"date", "seen"}  # columns that they may have
 SHOWN = ("id", "of", "section", "weight", "claim", "published", "computed", "basis", "verdict")
-REPLY = ["id", "date", "by", "reply"]
-STATEMENT = ["id", "of", "section", "kind", "statement", "claims", "predicates", "why"]
-PREDICATES = {  # what of a statement a claim tests
-    "value": "a number that the paper gives is what its data or its other numbers come to",
-    "total": "parts add up to the whole, or a list is complete",
-    "sign": "a change goes up or down",
-    "order": "one is more than another, or several are ranked",
-    "superlative": "one is the most or the least of all",
-    "size": "how much: about, at least, slight, near zero",
-    "significance": "beyond chance, by a test or an interval",
-    "regularity": "always, each, consistently, systematically",
-    "equality": "two are the same, or there is no difference",
-    "cause": "one thing brings another about",
-    "design": "what was done, and how",
-}
 
 
-@published.cached
+@functools.cache
 def load(paper: str) -> dict[str, Claim]:
     """A paper's claims by id, in the order of the file.
 
@@ -155,8 +137,6 @@ def listed(paper: str) -> dict[str, dict[str, Listed]]:
             raise BedsideError(f"{row['id']!r} lists {row['reading']!r} twice")
         if not row["tests"].isdigit() and row["tests"]:
             raise BedsideError(f"tests: {row['tests']!r} is not a whole number")
-        _dated(row["date"] or "2026-11-23")
-        choose(row["seen"], ("", "yes", "no"), "answer to whether the verdict had been seen")
         mine[row["reading"]] = Listed(**{**row, "tests": int(row["tests"] or 0)})
 
     if (path := paths.READINGS / f"{paper}.csv").is_file():
@@ -164,59 +144,11 @@ def listed(paper: str) -> dict[str, dict[str, Listed]]:
     return found
 
 
-@functools.cache
-def replies(paper: str) -> dict[str, list[dict]]:
-    """The authors' answers, from data/replies/<paper>.csv: {claim: rows id, date, by, reply}.
-
-    Raises BedsideError naming the line for an unknown claim, an empty field or a bad date.
-    """
-    found: dict[str, list[dict]] = {}
-
-    def take(row):
-        choose(row["id"], load(paper), "claim")
-        _told(row, *REPLY)
-        _dated(row["date"])
-        found.setdefault(row["id"], []).append(row)
-
-    if (path := paths.REPLIES / f"{paper}.csv").is_file():
-        _each(path, REPLY, take)
-    return found
-
-
-@functools.cache
-def statements(paper: str) -> list[dict]:
-    """A paper's statements, from data/statements/<paper>.csv: rows of STATEMENT.
-
-    predicates: which of PREDICATES each claim tests, in the claims' order; several are joined by +.
-    Raises BedsideError naming the line for an unknown claim or predicate, and for a statement that
-    has neither claims nor a reason for having none, or both.
-    """
-    found: list[dict] = []
-
-    def take(row):
-        choose(row["of"], OF, "text of a statement")
-        _told(row, "id", "statement")
-        for id in row["claims"].split():
-            choose(id, load(paper), "claim")
-        if bool(row["claims"]) == bool(row["why"]):
-            raise BedsideError(f"{row['id']!r}: give either claims or why there are none")
-        tested = row["predicates"].split()
-        for predicate in (p for each in tested for p in each.split("+")):
-            choose(predicate, PREDICATES, "predicate")
-        if tested and len(tested) != len(row["claims"].split()):
-            raise BedsideError(f"{row['id']!r}: give a predicate for each claim")
-        found.append(row)
-
-    if (path := paths.STATEMENTS / f"{paper}.csv").is_file():
-        _each(path, STATEMENT, take)
-    return found
-
-
 def _each(path, columns, take):
     """Give each row of a file of claims to `take`; its errors name the file and the line."""
     with open(path, newline="", encoding="utf-8") as f:
         lines = csv.DictReader(f)
-        given = lines.fieldnames or []
+        given = [c for c in lines.fieldnames or [] if c not in GONE]
         later = OPTIONAL.intersection(columns).difference(given)
         if given != [c for c in columns if c not in later]:
             raise BedsideError(f"{paths.rel(path)}: the columns are {given}, expected {columns}")
@@ -224,17 +156,9 @@ def _each(path, columns, take):
             try:
                 if None in row.values() or None in row:
                     raise BedsideError("a field is missing, or there are too many")
-                take(row | dict.fromkeys(later, ""))
+                take(dict.fromkeys(later, "") | {c: row[c] for c in given})
             except BedsideError as e:
                 raise BedsideError(f"{paths.rel(path)}, line {lines.line_num}: {e}") from None
-
-
-def _dated(text):
-    """Raise an error if a text is no date."""
-    try:
-        datetime.date.fromisoformat(text)
-    except ValueError:
-        raise BedsideError(f"{text!r} is not a date such as 2026-11-23") from None
 
 
 def _told(row, *columns):
@@ -329,7 +253,7 @@ def judged(paper: str, id: str, readings: dict[str, tuple]) -> tuple[str, list[d
     Raises BedsideError for a reading that data/readings doesn't list.
     """
     claim, known = load(paper)[id], listed(paper).get(id)
-    known = known or {AS_WRITTEN: Listed(id, AS_WRITTEN, "the sentence as it stands", 0, *3 * [""])}
+    known = known or {AS_WRITTEN: Listed(id, AS_WRITTEN, "the sentence as it stands", 0, "")}
     for name in readings:
         choose(name, known, f"reading of {id}")
     rows = []
@@ -379,19 +303,6 @@ def saved_by(claim: Claim, rows: list[dict]) -> str:
     return ""
 
 
-def turned(made: tuple[str, list[dict]], then: tuple[str, list[dict]]) -> dict:
-    """What a likely slip would change: verdict, reading, computed; empty if not the verdict.
-
-    made, then: a verdict with its rows, as of `judged`, as printed and as may be meant.
-    reading, computed: the first reading that would decide otherwise, and what it would come to.
-    """
-    if word(made[0]) == word(then[0]):
-        return {}
-    rows = zip(made[1], then[1], strict=True)
-    row = next(now for was, now in rows if was["holds"] != now["holds"])
-    return {"verdict": then[0], "reading": row["reading"], "computed": str(row["computed"])}
-
-
 def word(verdict: str) -> str:
     """The word of a verdict: one of VERDICTS, or of FOUND for a finding."""
     return next(w for w in (*VERDICTS, *FOUND.values()) if verdict.startswith(w))
@@ -407,7 +318,7 @@ def rank(claim: dict) -> str:
 def completed(claim: dict) -> dict:
     """A claim of a manifest, with the fields that those of earlier versions lack."""
     kind = "finding" if claim["of"] == "own" else "claim"
-    return {"kind": kind, "saved_by": "", "if_slip": [], **claim}
+    return {"kind": kind, "saved_by": "", **claim}
 
 
 def by_verdict(made: Iterable[dict]) -> dict[str, list[dict]]:

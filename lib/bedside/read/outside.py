@@ -6,7 +6,7 @@ A schema is a dataclass or a typed dict, as msgspec takes it. What it doesn't na
 """
 
 import json
-from typing import Annotated, Any
+from typing import Any
 
 MOST = 10**9  # tokens, lines or seconds; more is no count of anything here
 LONGEST = 18  # digits of a number that is read as a whole one
@@ -25,13 +25,6 @@ def parsed(text: str | bytes) -> Any:
 
 def _whole(digits):
     return int(digits) if len(digits) <= LONGEST else float(digits)
-
-
-def count() -> Any:
-    """The type of a count in a schema: a number from 0 to MOST."""
-    import msgspec
-
-    return Annotated[int | float, msgspec.Meta(ge=0, le=MOST)]
 
 
 def fitted(value: Any, schema: Any) -> Any:

@@ -1,15 +1,9 @@
-"""The papers' printed numbers, from data/published/<paper>.csv, and their likely slips.
+"""The papers' printed numbers, from data/published/<paper>.csv, and their likely slips."""
 
-with repaired(slip):  # what would follow if the number were what may have been meant
-    value("my_paper", slip.table, slip.row, slip.column)  # slip.value
-"""
-
-import contextlib
 import csv
 import functools
 import re
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from bedside import BedsideError
 
@@ -44,38 +38,11 @@ class Slip(NamedTuple):
 
     def __str__(self) -> str:
         """The slip in words, with the number as it is printed."""
-        with repaired(None):
-            printed = value(*self[:4])
+        printed = value(*self[:4])
         digits = len(self.value.partition(".")[2])
         table = re.sub(r"^text (?=\d)", "section ", self.table)
         place = f"{table} ({self.row}, {self.column})"
         return f"{printed:z.{digits}f} in {place} is a slip for {self.value}"
-
-
-_repaired: Slip | None = None
-
-
-@contextlib.contextmanager
-def repaired(slip: Slip | None) -> Iterator[None]:
-    """Within it, the number of a slip is the one that may be meant; its interval stays."""
-    global _repaired
-    before, _repaired = _repaired, slip
-    try:
-        yield
-    finally:
-        _repaired = before
-
-
-def cached(make: Callable) -> Callable:
-    """functools.cache for what follows from printed numbers: kept apart for each repaired slip."""
-    kept = functools.cache(lambda slip, *given: make(*given))
-
-    @functools.wraps(make)
-    def found(*given: Any) -> Any:
-        return kept(_repaired, *given)
-
-    found.cache_clear = kept.cache_clear
-    return found
 
 
 def slips(paper: str) -> list[Slip]:
@@ -90,9 +57,9 @@ def slips(paper: str) -> list[Slip]:
     return found
 
 
-@cached
+@functools.cache
 def load(paper: str) -> "pd.DataFrame":
-    """All printed numbers of a paper, as a frame with COLUMNS; those of a `repaired` slip."""
+    """All printed numbers of a paper, as a frame with COLUMNS."""
     import pandas as pd
 
     path = paths.PUBLISHED / f"{paper}.csv"
@@ -113,9 +80,6 @@ def load(paper: str) -> "pd.DataFrame":
     same = frame[frame.duplicated(["table", "row", "column"])]
     if len(same):
         raise BedsideError(f"{paths.rel(path)}: {same.iloc[0, :3].tolist()} occurs twice")
-    if _repaired and _repaired.paper == paper:
-        mine = (frame[["table", "row", "column"]] == list(_repaired[1:4])).all(axis=1)
-        frame.loc[mine, "value"] = float(_repaired.value)
     return frame
 
 

@@ -7,11 +7,10 @@ What a paper's numbers are, and how they are computed, is in the study; a sheet 
 checks answers. Notebooks of the seminar are in notebooks/seminar/.
 
 Modules: `tasks` (a sheet, its checks and their feedback), `answers` (what checks share), `display`,
-`field` (a pseudonym), `classroom` (what is handed in), `again` (checked once more), `overview` (a
-class on one page), `edited` (the two editions, and a lecturer's own), `editions` (their build),
-`handout` (the zip), `projector` and `demo` (fifteen minutes without an installation). Each sheet
-has a package: its `material` (what it shows), its `sheet` (the checks of its tasks), and what these
-say (words.toml).
+`field` (a pseudonym), `classroom` (what is handed in), `overview` (a class on one page), `editions`
+(both editions and their build), `built` (whose files are whose), `handout` (the zip), `projector`
+and `demo` (fifteen minutes without an installation). Each sheet has a package: its `material` (what
+it shows), its `sheet` (the checks of its tasks), and what these say (words.toml).
 """
 
 import importlib
@@ -21,14 +20,13 @@ from bedside import choose
 from bedside.write.prose import prose as shown
 
 from . import field
-from .answers import Wrong, choice, fields, near, nothing, number, numbers, right
+from .answers import Wrong, choice, fields, near, number, numbers, right
 from .classroom import handed_in
 from .display import finished, graded, run, wrapped
-from .tasks import Feedback, Results, Sheet, needs, open_in, task
+from .tasks import Feedback, Sheet, needs, open_in, task
 
 __all__ = [
     "Feedback",
-    "Results",
     "Sheet",
     "Wrong",
     "choice",
@@ -40,7 +38,6 @@ __all__ = [
     "names",
     "near",
     "needs",
-    "nothing",
     "number",
     "numbers",
     "open_in",
@@ -64,9 +61,9 @@ def kind(paper):
     return importlib.import_module(f"bedside.seminar.{name}.sheet").Sheet
 
 
-def sheet(paper, without=()):
-    """The sheet of a paper, without some of its tasks; BedsideError if it has none."""
+def sheet(paper):
+    """The sheet of a paper; BedsideError if it has none."""
     field.hints()
     made = kind(paper)()
-    made.paper, made.without = paper, without
+    made.paper = paper
     return made

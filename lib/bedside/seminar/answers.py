@@ -6,8 +6,6 @@ from numbers import Real
 from bedside.read.checks import normal
 
 NUMBER = re.compile(r"([+-]?\d*[.,]?\d+)(?:/(\d+))?(%|percent|per cent)?")
-KEYS = ("qwertyuiop", "qwertzuiop", "asdfghjkl", "zxcvbnm", "yxcvbnm")  # rows of keyboards
-FILLING = set("blah bla foo bar baz lorem ipsum idk test todo dunno tbd xyz abc".split())
 
 
 class Wrong(ValueError):
@@ -62,25 +60,6 @@ def choice(value, options):
     """
     said = normal(value) if isinstance(value, str) else None
     return next((o for o, more in options.items() if said in map(normal, (o, *more))), None)
-
-
-def nothing(text, least=1):
-    """Whether a text says nothing: fewer than `least` different words, or mostly no words at all.
-
-    Single letters, keys side by side ("asdf"), letters without a vowel and fillers aren't words.
-    """
-    said = normal(text).split() if isinstance(text, str) else []
-    real = [w for w in said if _word(w)]
-    return len(set(real)) < least or 2 * len(real) < len(said)
-
-
-def _word(text):
-    """Whether this may be a word, of any language."""
-    row = len(text) > 2 and any(text in k or text in k[::-1] for k in KEYS)
-    vowel = not text.isascii() or re.search("[aeiouy]", text)
-    if len(text) < 2 or row or not vowel or text in FILLING:
-        return False
-    return not text.isdigit() and not re.search(r"(.)\1\1", text)
 
 
 def near(value, truth, by=0.01):

@@ -8,13 +8,13 @@ project, so two who chose the same pseudonym stay apart. A student's files follo
 the latest answer to each task counts.
 """
 
+import contextlib
 import hashlib
 import inspect
 import json
 import math
 import re
 import secrets
-import tomllib
 import unicodedata
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -67,14 +67,6 @@ def _plain(answer):
         return repr(answer)
 
 
-def edition(paper):
-    """The edition's version: the project's, and a hash of the sheet's code, checks and words."""
-    version = tomllib.loads((paths.ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    code = sorted(p for p in (Path(__file__).parent / paper).glob("*.*") if p.is_file())
-    texts = "".join(p.read_text(encoding="utf-8") for p in code)
-    return f"{version['project']['version']}+{hashlib.sha256(texts.encode()).hexdigest()[:8]}"
-
-
 def named(name):
     """A pseudonym on one line, without what can't be printed, 60 characters at most."""
     text = " ".join("".join(c if c.isprintable() else " " for c in str(name)).split())
@@ -82,15 +74,14 @@ def named(name):
 
 
 def _copy():
-    """A random name of this copy of the project, made when it is first needed."""
+    """A random name of this copy of the project, which tells nobody whose pseudonym it is."""
     path = paths.CACHE / "copy"
-    try:
+    with contextlib.suppress(OSError, BedsideError):  # in a read-only folder it lasts one session
+        path.parent.mkdir(parents=True, exist_ok=True)
         if not path.is_file():
-            path.parent.mkdir(parents=True, exist_ok=True)
             paths.write(path, SESSION)
         return path.read_text()
-    except (OSError, BedsideError):  # a read-only folder
-        return SESSION
+    return SESSION
 
 
 def write(paper, number, entries, name, folder=None):
@@ -107,8 +98,8 @@ def write(paper, number, entries, name, folder=None):
     folder = Path(folder or FOLDER)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{number}_{short}_{student}_{now:%Y%m%d-%H%M%S-%f}.json"
-    head = {"sheet": paper, "edition": edition(paper), "time": now.isoformat()}
-    made = {**head, "pseudonym": name, "student": student, "answers": entries}
+    made = {"sheet": paper, "time": now.isoformat(), "pseudonym": name, "student": student}
+    made["answers"] = entries
     paths.write(path, json.dumps(made, indent=1), durable=True)
     return path
 
@@ -136,10 +127,7 @@ class Student:
     label: str = ""  # the pseudonym, numbered where several chose the same
     time: str = ""
     answers: dict = field(default_factory=dict)  # {task: (state, said, answer)}
-    more: dict = field(default_factory=dict)  # {task: its entry: name of the check, values}
-    told: dict = field(default_factory=dict)  # {task: the state in the file}, once checked again
     files: list = field(default_factory=list)
-    editions: set = field(default_factory=set)
     odd: list = field(default_factory=list)  # in words, what in the files can't be used
 
 
@@ -167,14 +155,13 @@ def read(path, sheets=None):
     name = named(made["pseudonym"]) or "no name"
     student = Student(made["sheet"], name, str(made.get("student")))
     student.files.append(path.name)
-    student.editions.add(named(made.get("edition", "unknown")))
     for task, given in made["answers"].items():
         state = given.get("state") if isinstance(given, dict) else None
         if not isinstance(state, str) or state not in STATES:
             student.odd.append(f"task {named(task)} can't be read")
         else:
-            said, answer = str(given.get("said", "")), shallow(given.get("answer"))
-            student.answers[task], student.more[task] = (state, said, answer), given
+            said = str(given.get("said", ""))
+            student.answers[task] = state, said, shallow(given.get("answer"))
     try:
         when = datetime.fromisoformat(made["time"])
         student.time = f"{when:%Y-%m-%d %H:%M}"
@@ -214,10 +201,8 @@ def students(folder, sheets=None):
         whole = found.setdefault(key, Student(*key))
         new = [n for n, a in one.answers.items() if a[0] != "open" or n not in whole.answers]
         whole.answers |= {n: one.answers[n] for n in new}
-        whole.more |= {n: one.more[n] for n in new}
         whole.time = one.time or whole.time
         whole.files += one.files
-        whole.editions |= one.editions
         whole.odd += one.odd
     labels, used, last = {}, set(), {}  # the same in all sheets; the last number of a pseudonym
     for one in found.values():

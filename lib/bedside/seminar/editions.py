@@ -1,9 +1,13 @@
-"""The build of the two editions, made from one source, and of all that is handed out with them."""
+"""The build of the two editions, made from one source, and of all that is handed out with them.
+
+A source (notebooks/seminar/) is the instructors' edition: cells tagged `solution` follow the task
+that they solve, and cells tagged `instructor` are notes for instructors. The students' edition
+lacks both.
+"""
 
 import json
 import re
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 from bedside import BedsideError, seminar
@@ -11,10 +15,11 @@ from bedside.build.notebooks import execute
 from bedside.read import paths
 from bedside.read.sources import registry
 
-from . import built, demo, edited, handout, projector
-from .edited import EDITIONS
+from . import built, demo, handout, projector
 
 FOLDER = paths.ROOT / "seminar"
+EDITIONS = "students", "instructors"
+OURS = {"solution", "instructor"}  # tags of the cells that students don't get
 PASSES, FAILS = ("✓", "✎"), ("✗", "…")  # how feedback begins
 
 
@@ -32,52 +37,67 @@ def said(notebook):
     return [line for line in lines if line.startswith((*PASSES, *FAILS))]
 
 
-def build(folder: Path | None = None, profile: str = "sample", mine: bool = False) -> Path:
+def build(folder: Path | None = None, profile: str = "sample") -> Path:
     """Write both editions, projector pages, the students' zip, and for the sample a demonstration.
 
-    folder: seminar/, or a folder in it for other profiles. mine: hand out the sheets as they were
-    edited there, in the folder `mine` in it. Returns the zip. The instructors' sheets are run, so
-    that solutions and results can be read. BedsideError, and nothing is changed, if a solved sheet
-    doesn't run through, a check in it isn't passed, or somebody has changed what was built before.
+    folder: seminar/, or a folder in it for other profiles. Returns the zip. The instructors' sheets
+    are run, so that solutions and results can be read. BedsideError, and nothing is changed, if a
+    solved sheet doesn't run through, a check in it isn't passed, or a file is no longer as built.
     """
     found = sources(profile)
     if not found:
         raise BedsideError(_none(profile))
-    home = FOLDER if profile == "sample" else FOLDER / profile
-    folder = Path(folder or (home / "mine" if mine else home))
+    folder = Path(folder or (FOLDER if profile == "sample" else FOLDER / profile))
+    built.refuse_changed([folder / who / p.name for who in EDITIONS for p in found])
+    needed = [] if profile == "sample" else _needed(found)
     with tempfile.TemporaryDirectory() as scratch:
         made = Path(scratch)
-        sheets = edited.sheets(home, found) if mine else edited.ours(found)
-        for name, both in sheets.items():
-            for who, sheet in zip(EDITIONS, both):
-                (made / who).mkdir(exist_ok=True)
-                _write(made / who / name, sheet)
-        names = [p.relative_to(made).as_posix() for p in sorted(made.rglob("*.ipynb"))]
-        built.refuse_changed(folder, [*names, *built.known(folder)])
-        needed = [] if profile == "sample" else _needed(found)
-        for name in sheets:
-            _run(made / "instructors" / name, made)
+        for who in EDITIONS:
+            (made / who).mkdir()
+            for source in found:
+                _write(made / who / source.name, edition(source, who == "students"))
+        for source in found:
+            _run(made / "instructors" / source.name, made)
         handout.hand_out(made, needed)
         if profile == "sample":
             paths.write(made / demo.NAME, demo.page())
-        built.move(made, folder)
+        _place(made, folder)
     return folder / handout.NAME
 
 
-def told(folder: Path, profile: str) -> Iterator[str]:
-    """In lines, how the sheets of a folder differ from ours, and whose checks they have."""
-    known = edited.ours(sources(profile))
-    for path in sorted((folder / "instructors").glob("*.ipynb")):
-        if path.name not in known:
-            yield f"{path.name}: a sheet of yours"
-            continue
-        students, instructors = (
-            list(edited.differences(ours, edited.edition(folder / who / path.name, students=False)))
-            for who, ours in zip(EDITIONS, known[path.name])
-        )
-        yield f"{path.name}: {'; '.join(instructors or students) or 'as ours'}"
-    yield from (f"{name}: left out" for name in known if not (folder / "students" / name).is_file())
-    yield "the checks are those of lib/bedside/seminar, as they are here"
+def edition(source, students):
+    """A source as notebook without outputs, for students or for instructors.
+
+    Students don't get the cells for instructors; in the instructors' edition these are marked.
+    """
+    made = json.loads(source.read_text(encoding="utf-8"))
+    made["cells"] = [c for c in made["cells"] if not (students and OURS & _tags(c))]
+    for c in made["cells"]:
+        if "instructor" in _tags(c):
+            c["source"] = "".join(f"> {line}" for line in "".join(c["source"]).splitlines(True))
+        elif "solution" in _tags(c):
+            c["source"] = f"# a solution\n{''.join(c['source'])}"
+        if c["cell_type"] == "code":
+            c["outputs"], c["execution_count"] = [], None
+    return made
+
+
+def _tags(cell):
+    return set(cell["metadata"].get("tags", []))
+
+
+def _place(made, folder):
+    """Put all files of the folder `made` into another, in place of what was built there before.
+
+    A build that is cut off leaves each file either old or new, and the next goes on from there.
+    """
+    new = {folder / p.relative_to(made): p for p in sorted(made.rglob("*")) if p.is_file()}
+    built.refuse_changed(list(new))
+    for path, source in new.items():
+        built.put(path, source.read_bytes())
+    for path in (p for who in EDITIONS for p in (folder / who).iterdir() if p not in new):
+        if built.is_ours(path):
+            path.unlink()
 
 
 def _none(profile):

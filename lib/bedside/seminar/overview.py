@@ -2,12 +2,13 @@
 
     write("handed_in")      # handed_in/class.html and class.csv
 
-The recorded answers are checked again, as data, and what a file says otherwise stands beside. It
-shows what the files hold, whatever that is. Nothing in them is run or followed.
+The recorded answers are checked once more, as data, since anybody can write a file. It shows what
+the files hold, whatever that is. Nothing in them is run or followed.
 """
 
-import functools
+import contextlib
 import hashlib
+import io
 import json
 import re
 from collections import Counter
@@ -20,18 +21,17 @@ from bedside.read import paths, prompts
 from bedside.read.checks import normal
 from bedside.write import tables
 
-from . import again, kind, names
+from . import built, kind, names
 from . import sheet as made_sheet
 from .classroom import DONE, folder_of, students
-from .tasks import Feedback
+from .tasks import Feedback, open_in
 
-COLUMNS = ["student", "done", "files say otherwise", "time", "editions", "files"]
+COLUMNS = ["student", "done", "time", "files"]
 WORDS = 4  # that a text to read aloud has at least
 OPEN = ("open", "", None)  # of a task that isn't in a file
 MOST = 50  # texts of one answer
 LONG = 10_000  # characters of a text
-SIGNS = {state: sign for state, (sign, *_) in Feedback.LOOKS.items()} | {again.UNCHECKED: "?"}
-MADE = '<meta name="bedside-class" content="'  # in the page, before the digest of the CSV beside it
+SIGNS = {state: sign for state, (sign, *_) in Feedback.LOOKS.items()}
 
 
 def write(folder: Path, named: bool = False) -> tuple[Path, str]:
@@ -45,24 +45,44 @@ def write(folder: Path, named: bool = False) -> tuple[Path, str]:
     if not everybody and not faults:
         raise BedsideError(f"nobody has handed in yet: there is no *.json in {paths.rel(folder)}")
     html, csv = folder / "class.html", folder / "class.csv"
-    _check_ours(html, csv)
+    built.refuse_changed([html, csv])
     by = {s: [e for e in everybody if e.sheet == s] for s in _sheets(everybody)}
-    why = {s: again.check(those, functools.partial(made_sheet, s)) for s, those in by.items()}
+    why = {s: check(s, those) for s, those in by.items()}
     columns, lines = table(by)
-    paths.write(csv, tables.csv_text(columns, lines).encode("utf-8-sig"))
+    built.put(csv, tables.csv_text(columns, lines).encode("utf-8-sig"))
     sheets = [sheet(s, those) | {"unchecked": why[s]} for s, those in by.items()]
     made = pages.template(Path(__file__).parent / "overview.html.j2").render(
         frame=pages.frame({f"#{s['id']}": s["title"] for s in sheets}),
-        digest=_digest(csv),
         sheets=sheets,
         faults={text(k, 200): text(why, 300) for k, why in faults.items()},
         named=named,
         signs=SIGNS,
         style=(Path(__file__).parent / "overview.css").read_text(encoding="utf-8"),
     )
-    paths.write(html, prompts.plain(made))
+    built.put(html, prompts.plain(made).encode())
     told = f"{many(everybody, 'hand-in')} of {many(sheets, 'sheet')}"
     return html, told + (f"; {many(faults, 'file')} can't be read" if faults else "")
+
+
+def check(paper, those):
+    """Put what the sheet's checks say in place of what these files say; "" or why that can't be."""
+    try:
+        made = made_sheet(paper)
+    except BedsideError as e:  # a sheet on released data that are not here
+        return str(e)
+    for one in those:
+        for n in made.tasks().keys() & one.answers.keys():
+            one.answers[n] = (*_checked(made, n, *one.answers[n]), one.answers[n][2])
+    return ""
+
+
+def _checked(made, task, state, said, answer):
+    """What the check says of a recorded answer; a function isn't run, but kept to be read."""
+    if made.tasks()[task].code and not open_in(answer):
+        return "collected" if state == "right" else state, said
+    with contextlib.redirect_stdout(io.StringIO()):
+        found = made.feedback(task, answer)
+    return found.state, found.text
 
 
 def many(those, what):
@@ -70,28 +90,13 @@ def many(those, what):
     return f"{len(those)} {what}{'s' * (len(those) != 1)}"
 
 
-def _digest(path):
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def _check_ours(html, csv):
-    """Raise BedsideError if writing the two files would overwrite other people's work."""
-    made = html.read_text(encoding="utf-8", errors="replace") if html.is_file() else ""
-    _, ours, rest = made.partition(MADE)
-    way_out = "rename it, and run this again"
-    if made and not ours:
-        raise BedsideError(f"{paths.rel(html)} was not made by this command: {way_out}")
-    if csv.is_file() and _digest(csv) != rest[:64]:
-        raise BedsideError(f"{paths.rel(csv)} was edited after it was made: {way_out}")
-
-
 def _sheets(everybody):
     """The papers whose sheets were handed in, ordered by the numbers of their tasks."""
     return sorted({s.sheet for s in everybody}, key=lambda s: (next(iter(kind(s).tasks())), s))
 
 
-def tasks_of(paper, those):
-    """The tasks of a sheet that are in somebody's file: an edition may leave out some."""
+def _tasks_of(paper, those):
+    """The tasks of a sheet that are in somebody's file: a lecturer may have taken out some."""
     every = kind(paper).tasks()
     there = {n for s in those for n in s.answers}
     return [n for n in every if n in there] or list(every)
@@ -100,11 +105,10 @@ def tasks_of(paper, those):
 def table(by):
     """Columns and rows of the CSV, a row for each student: {sheet: its students} in.
 
-    Each task has three columns: the state by the check, the file's state if it is another, and the
-    answer as JSON.
+    Each task has two columns: the state by the check, and the answer as JSON.
     """
-    tasks = {paper: tasks_of(paper, those) for paper, those in by.items()}
-    parts = ("check", "file says", "answer")
+    tasks = {paper: _tasks_of(paper, those) for paper, those in by.items()}
+    parts = ("check", "answer")
     columns = COLUMNS + [f"{s} {n} {part}" for s in by for n in tasks[s] for part in parts]
     found = {}
     for paper, those in by.items():
@@ -115,29 +119,15 @@ def table(by):
 
 def _row(label, mine, tasks):
     """A student's row, in the order of the CSV's columns; mine: {sheet: what was handed in}."""
-    cells, done, off = [], 0, []
+    cells, done = [], 0
     for paper, numbers in tasks.items():
         for n in numbers:
             s = mine.get(paper)
             state, _, answer = s.answers.get(n, OPEN) if s else ("", "", None)
-            otherwise = said_otherwise(s, n) if s else ""
             done += state in DONE
-            off += [f"{paper} {n}"] * bool(otherwise)
-            shown = "" if answer is None else json.dumps(answer, ensure_ascii=False)
-            cells += [state, otherwise, shown]
-    every = mine.values()
-    about = (
-        max(s.time for s in every),
-        " ".join(sorted({e for s in every for e in s.editions})),
-        " ".join(f for s in every for f in s.files),
-    )
-    return label, done, ", ".join(off), *about, *cells
-
-
-def said_otherwise(student, task):
-    """The state that a student's file gives a task, if the check gives it another; else ""."""
-    told, state = student.told.get(task), student.answers.get(task, OPEN)[0]
-    return "" if told in (None, state) or state == again.UNCHECKED else told
+            cells += [state, "" if answer is None else json.dumps(answer, ensure_ascii=False)]
+    files = " ".join(f for s in mine.values() for f in s.files)
+    return label, done, max(s.time for s in mine.values()), files, *cells
 
 
 def titles(paper):
@@ -155,13 +145,12 @@ def titles(paper):
 def sheet(paper, those):
     """What the page shows of one sheet and of those who handed it in."""
     title, headings = titles(paper)
-    checks, tasks = kind(paper).tasks(), tasks_of(paper, those)
+    checks, tasks = kind(paper).tasks(), _tasks_of(paper, those)
     kinds = {n: found for n in tasks if (found := wrong(n, those))}
     odd = {s.label: list(s.odd) for s in those}
     for s in those:
         if strange := [text(n, 20) for n in s.answers if n not in checks]:
             odd[s.label].append(f"tasks that the sheet doesn't have: {', '.join(strange[:5])}")
-    editions = Counter(e for s in those for e in s.editions)
     return {
         "id": paper,
         "title": f"Sheet {tasks[0].partition('.')[0]}: {text(title, 120)}",
@@ -173,7 +162,6 @@ def sheet(paper, those):
         "lists": lists(tasks, those),
         "texts": texts(tasks, those),
         "odd": {label: told for label, told in odd.items() if told},
-        "editions": editions if len(editions) > 1 else {},
     }
 
 
@@ -184,7 +172,6 @@ def _line(student, tasks):
         "name": student.label,
         "done": sum(state in DONE for state, *_ in cells.values()),
         "states": {n: state for n, (state, *_) in cells.items()},
-        "otherwise": {n: told for n in tasks if (told := said_otherwise(student, n))},
         "time": student.time or "no time",
         "files": len(student.files),
     }
@@ -209,7 +196,15 @@ def wrong(task, those):
             given = json.dumps(answer, ensure_ascii=False)
             kinds.setdefault(text(said, 500), []).append(text(given, LONG))
     ordered = sorted(kinds.items(), key=lambda k: (-len(k[1]), k[0]))
-    return [(said, len(given), Counter(given).most_common()) for said, given in ordered]
+    return [
+        (said, len(given), Counter(sorted(given, key=_mixed)).most_common())
+        for said, given in ordered
+    ]
+
+
+def _mixed(text):
+    """What to sort texts by in an order that says nothing about their authors."""
+    return hashlib.sha256(prompts.clean(text).encode()).digest()
 
 
 def texts(tasks, those):
@@ -233,7 +228,7 @@ def texts(tasks, those):
 
     def order(said):
         words, _, state = said
-        return state != "not yet", hashlib.sha256(prompts.clean(words).encode()).digest()
+        return state != "not yet", _mixed(words)
 
     def ordered(said):
         return sorted(((w, who, state) for (w, state), who in said.items()), key=order)

@@ -88,14 +88,6 @@ def raised(error, *answers):
     return f"your code raises {type(error).__name__} ({error}) {where}"
 
 
-def _result(function, given):
-    """What a function returns as a number, or the name of the error."""
-    try:
-        return float(function(*given))
-    except Exception as e:
-        return type(e).__name__
-
-
 def open_in(answer):
     """Whether something is still to be answered: an Ellipsis, None or blank text anywhere in it."""
     if isinstance(answer, dict):
@@ -105,25 +97,17 @@ def open_in(answer):
     return answer is ... or answer is None or (isinstance(answer, str) and not answer.strip())
 
 
-class Results(dict):
-    """What a function returned for a sheet's inputs, {input: number or the error's name}."""
-
-
-def task(number, asks=None, free=False, code=False, renewed=False):
+def task(number, free=False, code=False):
     """Mark a method of a sheet as the check of a task.
 
     It takes the answer and returns praise, or raises Wrong with what to look at. Its words may
     stand in words.toml beside the sheet, under the task's number (`Sheet.said`).
-    asks: what an answer looks like; said where there is none, or one of another form.
     free: the answer is the student's own text, which is collected and not called right.
-    code: the answer is a function, or its Results: what it returns for the sheet's `inputs` is
-    handed in with it and checked again, since nobody's function is run again.
-    renewed: hand-ins that don't name their check answer an earlier question of this number.
+    code: the answer is a function, whose text is handed in to be read: nobody runs it again.
     """
 
     def mark(method):
-        method.task, method.asks, method.free = number, asks, free
-        method.code, method.renewed = code, renewed
+        method.task, method.free, method.code = number, free, code
         return method
 
     return mark
@@ -159,7 +143,6 @@ class Sheet:
     """A sheet's data and checks; each sheet derives `class Sheet` from it."""
 
     paper = ""  # whose sheet it is
-    without = ()  # tasks that a lecturer has left out
     now = ""  # the task that is checked
     also = ()  # sources that it shows where they are, besides those it needs
 
@@ -180,7 +163,7 @@ class Sheet:
 
     def asks(self, number):
         """What an answer to a task looks like."""
-        return self.tasks()[number].asks or self.words()[number]["asks"]
+        return self.words()[number]["asks"]
 
     def said(self, key="right", task=None, **fields):
         """The words of this key for a task, or that which is checked, with the fields filled in."""
@@ -219,19 +202,8 @@ class Sheet:
         """The same as `feedback`, and keep answer and feedback to be handed in."""
         said = self.feedback(number, answer)
         entry = {"state": said.state, "said": said.text, "answer": classroom.plain(answer)}
-        entry["check"] = (method := self.tasks()[str(number)]).__name__
-        if method.code and callable(answer):
-            entry["values"] = classroom.plain(self.results(answer))
         self.checked[str(number)] = entry
         return said
-
-    def inputs(self):
-        """What a function that is an answer is called with: {name: its arguments}."""
-        return {}
-
-    def results(self, function):
-        """What a student's function returns for the inputs."""
-        return Results({name: _result(function, given) for name, given in self.inputs().items()})
 
     def name_field(self):
         """A text field for a pseudonym; `hand_in` takes it."""
@@ -244,8 +216,7 @@ class Sheet:
         """
         name = getattr(name, "value", name)
         nothing = {"state": "open", "said": "", "answer": None}
-        asked = [n for n in self.tasks() if n not in self.without]
-        entries = {n: self.checked.get(n, nothing) for n in asked}
+        entries = {n: self.checked.get(n, nothing) for n in self.tasks()}
         states = {n: e["state"] for n, e in entries.items()}
         if set(states.values()) == {"open"}:
             told = (

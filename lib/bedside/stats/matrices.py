@@ -152,8 +152,12 @@ def _within(n, positives, bounds):
             least = np.maximum(least, np.ceil(low * n - tp - 1e-7).astype(int))
             most = np.minimum(most, np.floor(high * n - tp + 1e-7).astype(int))
         else:
-            most = _last(lambda fp, at: score(name, n, p[at], tp[at], fp) >= low, least, most)  # noqa: B023
-            least = 1 + _last(lambda fp, at: score(name, n, p[at], tp[at], fp) > high, least, most)  # noqa: B023
+
+            def found(fp, at, name=name, p=p, tp=tp):
+                return score(name, n, p[at], tp[at], fp)
+
+            most = _last(found, np.greater_equal, low, least, most)
+            least = 1 + _last(found, np.greater, high, least, most)
         there = least <= most
         p, tp, least, most = p[there], tp[there], least[there], most[there]
     for name, (low, high) in bounds.items():  # a score without a denominator is none of the lines
@@ -174,15 +178,15 @@ LINEAR = {
 }
 
 
-def _last(holds, least, most):
-    """The last number from least to most for which something holds that holds up to it.
+def _last(found, compared, limit, least, most):
+    """The last number from least to most up to which what is found compares so with a limit.
 
-    least - 1 where it never does. holds(numbers, places): booleans.
+    least - 1 where it never does. found(numbers, places): scores.
     """
     low, high = least - 1, most.copy()
     while (open_ := np.flatnonzero(low < high)).size:
         middle = (low[open_] + high[open_] + 1) // 2
-        true = holds(middle, open_)
+        true = compared(found(middle, open_), limit)
         low[open_[true]] = middle[true]
         high[open_[~true]] = middle[~true] - 1
     return low

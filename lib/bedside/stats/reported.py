@@ -26,10 +26,11 @@ def paired_p(x: Iterable[int], y: Iterable[int], n: int) -> dict[str, np.ndarray
     apart = np.concatenate([np.full(len(range(d, most + 1, 2)), d) for d, most in far.items()])
     both = np.concatenate([np.arange(d, most + 1, 2) for d, most in far.items()])
     fewer, some = (both - apart) // 2, np.maximum(both, 1)
-    exact = np.minimum(1, 2 * bdtr(fewer, both, 0.5))
+    exact, chance = np.minimum(1, 2 * bdtr(fewer, both, 0.5)), binom.pmf(fewer, both, 0.5)
+    tied = np.where(both > 0, 1 - chance / 2, 1)  # as many pairs either way, or none
     return {
         "exact": exact,
-        "mid-p": np.minimum(1, exact - binom.pmf(fewer, both, 0.5)),
+        "mid-p": np.where(apart > 0, exact - chance, tied),
         "chi-squared": chdtrc(1, apart**2 / some),
         "chi-squared with continuity correction": chdtrc(1, np.maximum(apart - 1, 0) ** 2 / some),
     }

@@ -2,7 +2,6 @@
 
 import html
 import re
-import textwrap
 from itertools import groupby
 
 from bedside.read import prompts
@@ -12,7 +11,6 @@ ASIDE = r"( ?\[.*\])?( ?\(.*\bto\b.*\))?"  # what may follow a number: interval,
 # across the sheet
 COLUMNS = {"wide": 5, "wider": 14}
 LABEL = ' class="label"'
-WIDE = 90, 140, 185  # characters of a LaTeX line from which it is set smaller and broken
 
 
 class Grid:
@@ -95,91 +93,27 @@ class Grid:
         return [head, rule, *body, ""]
 
     def latex(self, title: str, caption: str) -> str:
-        """The table as a LaTeX table environment (booktabs)."""
+        """The table, and those below it, as pandas writes LaTeX."""
+        import pandas as pd
+
         text = " ".join(filter(None, [f"{title}.", caption, self.note]))
-        lines = [r"\begin{table}", rf"\caption{{{_latex(text)}}}", *self._tabular()]
-        for made in self.below:
-            lines += [
-                r"\par\bigskip",
-                *made._tabular(),
-                *[rf"\par {_latex(made.note)}"] * bool(made.note),
-            ]
-        return "\n".join([*lines, r"\end{table}", ""])
+        stub = [self.stub if line is self.head[-1] else [""] * len(self.stub) for line in self.head]
+        heads = [[*map(prompts.plain, [*a, *b])] for a, b in zip(stub, self.head)]
+        columns = pd.MultiIndex.from_arrays(heads) if len(heads) > 1 else heads[0]
+        frame = pd.DataFrame([[*labels, *cells] for labels, cells in self.lines], columns=columns)
+        caption = re.sub(r"([\\&%$#_{}])", r"\\\1", prompts.plain(text))
+        mine = frame.map(prompts.plain).to_latex(index=False, escape=True, caption=caption)
+        return "\n".join([mine, *(made.latex(title, "") for made in self.below)])
 
-    def _tabular(self):
-        """The lines of a LaTeX tabular."""
-        lines, wide = self._broken()
-        size = next((s for s, n in zip((r"\small", r"\scriptsize"), WIDE) if wide < n), r"\tiny")
-        head = self._heads([max(8, *map(len, column)) for column in zip(*lines)])
-        body = [_ended(map(_latex, line)) for line in lines]
-        columns = "l" * len(self.stub) + "r" * len(self.head[0])
-        return [
-            size + (r"\setlength{\tabcolsep}{2pt}" if wide >= WIDE[0] else ""),
-            rf"\begin{{tabular}}{{@{{}}{columns}@{{}}}}",
-            *(r"\toprule", *head, r"\midrule", *body, r"\bottomrule", r"\end{tabular}"),
-        ]
-
-    def _heads(self, rooms):
-        """The heading lines of a LaTeX tabular with columns of so many characters."""
-        for level in range(len(self.head)):
-            last = level == len(self.head) - 1
-            cells = [_latex(s) if last else "" for s in self.stub]
-            at, rules = len(cells) + 1, ""
-            for text, n in self._spans(level):
-                told = _stacked(text, rooms[at - 1]) if n == 1 else _latex(text)
-                cells.append(rf"\multicolumn{{{n}}}{{c}}{{{told}}}" if n > 1 else told)
-                rules += rf" \cmidrule(lr){{{at}-{at + n - 1}}}" if n > 1 and text else ""
-                at += n
-            yield _ended(cells) + rules
-
-    def _broken(self):
-        """Lines for LaTeX, apart as far as is needed, and how many characters they are wide."""
-        words = [*self.stub, *(max(re.split("[ _]", h), key=len) for h in self.head[-1])]
-        for apart, most in enumerate((*WIDE[1:], float("inf"))):
-            lines = self._lines(apart)
-            wide = sum(max(map(len, column)) + 2 for column in zip(words, *lines))
-            if wide < most:
-                return lines, wide
-
-    def _lines(self, apart=0):
-        """Lines of text without repeated labels.
-
-        apart: 1 where what follows a number stands below it, 2 where it has two lines there.
-        """
-        lines, last = [], None
-        for labels, cells in self.lines:
-            told = [cells]
-            if apart:
-                split = [re.fullmatch(r"(.*?)" + ASIDE, cell, re.S).groups("") for cell in cells]
-                if apart > 1:
-                    split = [(n, *_halves(low), *_halves(least)) for n, low, least in split]
-                told = [line for line in zip(*split) if any(line)] or told
-            lines.append([*_new(labels, last), *told[0]])
-            lines += [[*[""] * len(labels), *(cell.strip() for cell in line)] for line in told[1:]]
-            last = labels
-        return lines
+    def _lines(self):
+        """Lines of text without repeated labels."""
+        before = [None, *(labels for labels, _ in self.lines)]
+        return [[*_new(labels, last), *cells] for (labels, cells), last in zip(self.lines, before)]
 
 
 def address(output: str, place: str) -> str:
     """The address of an output's cell on its study's page: place is "row|column" of its CSV."""
     return re.sub(r"\s+", "_", f"{output}|{place}")
-
-
-def _halves(aside):
-    return aside.strip().rpartition(" ")[::2]
-
-
-def _stacked(text, room):
-    """A heading in lines of so many characters where it can be broken."""
-    lines = textwrap.wrap(text.replace("_", "_ "), room, break_long_words=False)
-    told = r" \\{} ".join(_latex(line.replace("_ ", "_")) for line in lines)
-    return rf"\shortstack[r]{{{told}}}" if len(lines) > 1 else told
-
-
-def _ended(cells):
-    """A line of a LaTeX table; what is in brackets at its start is no argument."""
-    line = " & ".join(cells) + r" \\"
-    return "{}" * line.startswith("[") + line
 
 
 def _html(tag, text, attributes=""):
@@ -218,15 +152,3 @@ def _new(labels, before):
         same = same and before is not None and before[k] == label
         told.append("" if same else label)
     return told
-
-
-SPECIAL = {c: "\\" + c for c in "&%$#_{}"}
-SPECIAL |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-SPECIAL |= {"≠": r"$\neq$", "≈": r"$\approx$", "≤": r"$\le$", "≥": r"$\ge$", "−": "$-$"}
-SPECIAL |= {"×": r"$\times$", "Δ": r"$\Delta$", "κ": r"$\kappa$", "α": r"$\alpha$", "→": r"$\to$"}
-SPECIAL |= {"†": r"$\dagger$", "*": r"$^{*}$", "<": "$<$", ">": "$>$", "§": r"\S{}"}
-SPECIAL |= {"–": "--", "’": "'", "‘": "`", "“": "``", "”": "''"}
-
-
-def _latex(text):
-    return "".join(SPECIAL.get(c, c) for c in prompts.plain(text)).replace("\n", " ")

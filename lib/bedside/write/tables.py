@@ -367,7 +367,7 @@ def write(
     digits: int | None,
     layout: Layout | None = None,
 ) -> Grid:
-    """Write path.csv, .md and .tex from rows with COLUMNS; return the table for readers.
+    """Write path.csv and .md from rows with COLUMNS; return the table for readers.
 
     The CSV has ten significant digits, so that every processor writes the same bytes. The versions
     for readers have `digits` decimals. Raises BedsideError if there are no rows, for a number
@@ -385,7 +385,6 @@ def write(
     forms = {
         "csv": csv_text(COLUMNS, rows.itertuples(index=False)),
         "md": people.markdown(title, caption),
-        "tex": people.latex(title, caption),
     }
     for suffix, text in forms.items():
         paths.write(path.with_name(f"{path.name}.{suffix}"), text)

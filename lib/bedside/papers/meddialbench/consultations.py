@@ -3,7 +3,7 @@
     made = planned(cases, configurations, doctors, patient)
     await hold(made, *by_models(run, ask, made, design, scripts, ...))
 
-A consultation is a dialogue (see `bedside.asking.dialogues`) about one case under one configuration
+A consultation is a dialogue (see `dialogues`) about one case under one configuration
 of the design.
 """
 
@@ -14,15 +14,15 @@ from typing import ClassVar
 
 import pandas as pd
 
-from bedside.asking import dialogues
-from bedside.asking.dialogues import ENDED, Dialogue, messages
 from bedside.asking.models import requests_to
 from bedside.judging import parsing
 from bedside.judging.parsing import REFUSALS
 from bedside.keep import registry
 from bedside.keep.replies import response_format
 
+from . import dialogues
 from .data import EARLIER
+from .dialogues import ENDED, Dialogue, messages
 
 END = "[END_INQUIRY]"
 ENDS = {**dialogues.ENDS, "ended": "the doctor ended it"}

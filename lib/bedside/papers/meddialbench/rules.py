@@ -13,11 +13,11 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bedside.asking.dialogues import ENDED, normal, recite
 from bedside.read import checks
 
 from .consultations import END, Consultation
 from .design import Design
+from .dialogues import ENDED, normal, recite
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bedside import BedsideError
 from bedside.build import notebooks, settings
 from bedside.keep import ledger, registry
 from bedside.read import paths, sources
@@ -65,6 +66,14 @@ def merge(profile: str, private: bool = False) -> dict:
     _write(folder / "readings.csv", READING, [r for c in claims for r in c["readings"]])
     content.write(manifest, folder, errors=errors(folder))
     return manifest
+
+
+def last(folder: Path) -> dict:
+    """The manifest of a folder of outputs; BedsideError if it was never built."""
+    path = folder / "manifest.json"
+    if not path.is_file():
+        raise BedsideError(f"{paths.rel(path)} is missing; `make all` writes it for its PROFILE")
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def save(folder: Path, manifest: dict) -> None:

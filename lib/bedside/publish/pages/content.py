@@ -11,7 +11,7 @@ from pathlib import Path
 from bedside.build import notebooks, settings
 from bedside.judging import trust_cards
 from bedside.keep import registry
-from bedside.publish import comparison, replication
+from bedside.publish import comparison
 from bedside.read import findings, paths, prompts, sources
 from bedside.read.claims import (
     FOUND,
@@ -22,7 +22,6 @@ from bedside.read.claims import (
     WEIGHT,
     by_verdict,
     rank,
-    replies,
     tally,
     word,
 )
@@ -77,6 +76,16 @@ def write_notebooks(manifest: dict, folder: Path, site: bool = False) -> None:
     Pages(manifest, folder, site).write_notebooks()
 
 
+def write_latex(manifest: dict, folder: Path) -> int:
+    """Write a .tex beside the CSV of each table and figure of a profile; return how many."""
+    made = Pages(manifest, folder)
+    outputs = [o for k, e in made.entries.items() for o in made.outputs(k, e)]
+    for o in outputs:
+        text = o["grid"].latex(o["title"], o["caption"])
+        paths.write((folder / o["files"][".csv"]).with_suffix(".tex"), text)
+    return len(outputs)
+
+
 class Pages:
     """The pages of a profile or run: what all of them share, and the templates.
 
@@ -100,7 +109,6 @@ class Pages:
         brought = (m for e in self.entries.values() for m in e.get("elsewhere", ()))
         self.asked = [*sorted(set(said)), *sorted(set(brought))]
         self.claims = [{**c, "notebook": k} for k, e in self.entries.items() for c in e["claims"]]
-        self.replies = {p: replies(p) for p in self.studies}
         self.changed = _changed(self.entries)
         # findings are about printed and released numbers; another run has pages of its own
         committed = not of_run and not self.changed
@@ -127,7 +135,6 @@ class Pages:
             "profile": self.profile,
             "studies": self.studies,
             "claims": self.claims,
-            "replies": self.replies,
             "verdicts": VERDICTS,
             "word": word,
             "rank": rank,
@@ -150,7 +157,7 @@ class Pages:
         paths.write(path, prompts.plain(text))
 
     def write(self, errors):
-        shown = {k: list(self._outputs(k, e)) for k, e in self.entries.items()}
+        shown = {k: list(self.outputs(k, e)) for k, e in self.entries.items()}
         studies = {p: self._study(p, shown) for p in self.studies}
         did = models.shared(self.folder, self._models())
         self.page("index.html", "index", errors=errors, sections=studies, **did, **self._index())
@@ -201,7 +208,7 @@ class Pages:
                 more = {"title": title, "body": body, "code": code, "notebook": name}
                 self.page(f"notebooks/{name}.html", "notebook", "../../", **more)
 
-    def _outputs(self, notebook, entry):
+    def outputs(self, notebook, entry):
         """An entry's figures and tables, each with its numbers laid out for readers, its picture.
 
         Where this run's rows are folded there is a second table without them.
@@ -211,7 +218,7 @@ class Pages:
             path = self.folder / entry["paper"] / o["file"]
             rows = tables.read(path)
             layout = Layout(**o["layout"]) if "layout" in o else None
-            forms = [".csv", ".md", ".tex"] + [".png", ".svg"] * (o["kind"] == "figure")
+            forms = [".csv", ".md"] + [".png", ".svg"] * (o["kind"] == "figure")
             others = [r for r in rows if r["source"] != "run"] if self.folds else rows
             apart = 0 < len(others) < len(rows)
             about = (o["digits"], "".join(LEGEND), paths.papers()[entry["paper"]].get("words"))
@@ -277,23 +284,7 @@ class Pages:
             "absent": {n: e for n, e in known.items() if n not in mine},
             "lacking": {n: e for n, e in mine.items() if e.get("optional") and n not in used},
             "binder": cite.binder(),
-            "unrun": {} if self.changed else self._unrun(),
-            "done": [] if self.changed else list(replication.done()),
         }
-
-    def _unrun(self):
-        """What a replication of each notebook costs, with the paper's tables that it makes."""
-        rows = list(replication.costs())
-        for r in rows:
-            made = self.entries.get(r["notebook"], {"outputs": ()})["outputs"]
-            found = (PRINTED.match(o["title"]) for o in made)
-            r["tables"] = ", ".join(dict.fromkeys(m[0] for m in found if m))
-            paper, _, section = r["notebook"].partition("/")
-            r["section"] = f"{paths.papers()[paper]['name']}, {section.replace('_', ' ')}"
-        models = [*replication.MODELS, replication.JUDGE]
-        usd = {m: sum(r["usd"].get(m, 0) for r in rows) for m in models}
-        days = sorted({r["price"] for r in replication.rows()})
-        return rows and {"rows": rows, "models": models, "usd": usd, "days": days}
 
 
 def _decided(folder):

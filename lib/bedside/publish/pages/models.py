@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bedside.publish import comparison
-from bedside.publish.choices import CHOICES
 from bedside.read import paths, prompts
 from bedside.write import plots
 
@@ -26,7 +25,7 @@ NAME = 20  # characters of a model's name in a line
 def part(folder: Path, runs: list[comparison.Compared]) -> dict[str, Any]:
     """Write picture and CSV files into a folder; return what models.html.j2 shows of the runs."""
     made = comparison.compared(runs, folder)
-    models, curves = made["models"], made.pop("curves")
+    models = made["models"]
     panels = _panels(models)
     wide = _drawn(panels, plots.WIDE) if panels else None
     if wide:
@@ -43,51 +42,7 @@ def part(folder: Path, runs: list[comparison.Compared]) -> dict[str, Any]:
         "lacking": comparison.lacking(runs) if len(runs) > 1 else [],
         "files": comparison.write(folder, made),
         "drawn": bool(wide),
-        "curves": [_told(curve) for curve in curves],
-        "curve": _curve(folder, curves),
     }
-
-
-def _told(curve):
-    """What the page says of a result under all choices."""
-    import numpy as np
-
-    rows = curve.rows.dropna(subset="value")
-    value = rows["value"].astype(float)
-    usual = value.iloc[0] if len(value) else None
-    told = {"least": value.min(), "most": value.max()} if len(value) else {}
-    about = {k: curve.rows.at[0, k] for k in ("result", "study", "measure")}
-    return (
-        about
-        | told
-        | {
-            "usual": usual,
-            "ways": len(rows),
-            "same": int((np.sign(value) == np.sign(usual)).sum()) if len(value) else 0,
-            "sure": int((rows["p"].astype(float) < 0.05).sum()),
-            "joint": None if curve.null is None else curve.joint,
-        }
-    )
-
-
-def _curve(folder, curves):
-    """The picture of the first pair of models in each study, as a file; None without a pair."""
-    first = {c.rows.at[0, "study"]: c for c in reversed(curves) if c.null is not None}
-    first = {study: c for study, c in first.items() if c.rows["value"].notna().all()}
-    if not first:
-        return None
-    figure, axes = plots.figure(
-        (plots.WIDE, 4.3 * len(first)), 2 * len(first), height_ratios=[3, 2] * len(first)
-    )
-    for k, (study, c) in enumerate(reversed(first.items())):
-        rows = c.rows.assign(low=float("nan"), high=float("nan"), usual=c.rows.index == 0)
-        two = axes[2 * k][0], axes[2 * k + 1][0]
-        title = f"{study}: {c.rows.at[0, 'result']}"
-        plots.choices(two, rows, list(CHOICES), null=c.null, usual="as above", title=title)
-    plots.legend_below(figure)
-    title = "Leads under other choices"
-    plots.save(figure, folder / "models_choices", title)
-    return {"svg": encoded(folder / "models_choices.svg"), "narrow": "", "title": title}
 
 
 def write_compared(folder: Path, names: list[str]) -> Path:

@@ -171,10 +171,10 @@ class Material(seminar.Sheet):
 
     # ---- a model's scores
 
-    def replies(self, size=3):
+    def replies(self):
         """Replies of the embedded model, with the judge's grade; all are cut off at 96 tokens."""
         names = {"reply": "the model's reply", "value": "judge"}
-        return shown(self.answered.head(size)[["question", *names]].rename(columns=names))
+        return shown(self.answered.head(3)[["question", *names]].rename(columns=names))
 
     def verdicts(self):
         """The judge's grades of ten written answers, as if one model had given them."""

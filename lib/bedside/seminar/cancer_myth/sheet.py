@@ -9,7 +9,7 @@ from bedside import stats
 from bedside.papers.cancer_myth.study import GRADES
 from bedside.papers.cancer_myth.v2.items import SETS
 from bedside.read.checks import normal
-from bedside.seminar import fields, nothing, number, task
+from bedside.seminar import fields, number, task
 from bedside.seminar.cancer_myth.material import FIRST, JUDGED, SIZES, Material
 
 SAYS = {1: "mentions the correction", 0: "mentions a part of it", -1: "does not mention it"}
@@ -41,11 +41,10 @@ class Sheet(Material):
         texts = dict(zip(FIRST, fields(given, FIRST)))
         grades, refers = self.judged(texts), self.words()["patterns"]["refers"]
         for k, text in texts.items():
-            size = len(text.split())
+            poor = grades[k] == -1 and len(text.split()) < 20
             cases = {
                 "own words": words(text) <= words(self.questions.loc[FIRST[k], "question"]),
-                "short": size < 8 or nothing(text, 6),
-                "refers": grades[k] == -1 and re.search(refers, text, re.I) and size < 20,
+                "refers": poor and re.search(refers, text, re.I),
             }
             self.refuse(cases, letter=k)
         self.refuse({"same": len({normal(t) for t in texts.values()}) < len(texts)})
@@ -64,7 +63,7 @@ class Sheet(Material):
     def _meant(self, k, text):
         """Whether a text shares words with what patient k takes for granted; Wrong if it is else.
 
-        Else: a question, nothing, the patient's own words, or the correction.
+        Else: a question, the patient's own words, or the correction.
         """
         r, known = self.questions.loc[FIRST[k]], self.words()["patterns"]
         mine, meant = self._stems(text), self._stems(r["presupposition"])
@@ -73,12 +72,10 @@ class Sheet(Material):
         like = self._halves(text, k) or len(mine & meant) >= 3
         cases = {
             "question": text.strip().endswith("?"),
-            "short": nothing(text, 2),
             "own words": len(text.split()) > 12 and normal(text) in normal(r["question"]),
             "correction": turned or (len(mine & new) > 2 and len(mine & meant) < 4),
         }
         self.refuse(cases, letter=k)
-        self.refuse({"short": not like and re.match(known["evades"], text, re.I)}, letter=k)
         return like
 
     @task("1.3")

@@ -11,7 +11,7 @@ from bedside import stats
 from bedside.papers.meddialbench import implied, words
 from bedside.papers.meddialbench.design import BASELINE
 from bedside.read.checks import normal
-from bedside.seminar import choice, fields, near, nothing, number, numbers, task
+from bedside.seminar import choice, fields, near, number, numbers, task
 from bedside.seminar.meddialbench.material import HALF, Material
 
 DETAIL = ["turn", "instead", "toward", "why", "uncovers"]
@@ -95,7 +95,7 @@ class Sheet(Material):
         ratios = each.loc["fabricating"] / each.loc["withholding"]
         return self.said(low=ratios.min(), high=ratios.max())
 
-    @task("4.4", renewed=True)
+    @task("4.4")
     def turns_of(self, answer):
         """Task 4.4: the statement that a conclusion rests on, and what it leaves over."""
         rests = {f"{k}, rests on": c["rests"] for k, c in self.misled.items()}
@@ -115,24 +115,20 @@ class Sheet(Material):
             self.refuse(cases, letter=k, n=turns)
         return self.said(n=len(self.misled))
 
-    @task("4.5", free=True, renewed=True)
+    @task("4.5", free=True)
     def detail(self, answer):
         """Task 4.5: an invented detail for a consultation in which everything is true."""
         turn, *texts = fields(answer, DETAIL)
-        instead, toward, why, uncovers = map(str, texts)
+        instead, toward, _, uncovers = map(str, texts)
         turns, right = self.true["turns"], map(normal, self.true["right"])
         at = number(turn)
         if at not in range(1, len(turns) + 1):
             raise self.wrong("no turn", n=len(turns))
-        asked = " ".join(normal(q) for q, _ in turns)
+        asked = f" {' '.join(normal(q) for q, _ in turns)} "
         cases = {
             "own words": set(normal(instead).split()) <= set(normal(turns[int(at) - 1][1]).split()),
-            "short": len(instead.split()) < 5 or nothing(instead, 4),
             "same": any(name in normal(toward) for name in right),
-            "toward": nothing(toward),
-            "why": len(why.split()) < 5 or nothing(why, 4),
-            "uncovers": len(uncovers.split()) < 4 or nothing(uncovers, 3),
-            "asked": normal(uncovers) in asked,
+            "asked": f" {normal(uncovers)} " in asked,
         }
         self.refuse(cases)
         return self.said(turn=int(at), toward=toward.strip())
@@ -204,7 +200,7 @@ class Sheet(Material):
             ratio=ratio, odds=observed, failing=failing, n=implied.N, low=low, high=high
         )
 
-    @task("4.9", renewed=True)
+    @task("4.9")
     def questions(self, answer):
         """Task 4.9: coverage after half and all of the turns, and what more questions set right."""
         truth, turns = {}, {}

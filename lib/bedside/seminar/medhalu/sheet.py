@@ -35,7 +35,7 @@ THIRD = 0.0006
 MACRO = 0.0015  # the same for the mean of two scores that were rounded
 
 
-def all_near(given, truth, by=0.01):
+def _all_near(given, truth, by=0.01):
     """Whether all these numbers are near those."""
     return all(near(g, t, by) for g, t in zip(given, truth))
 
@@ -121,7 +121,7 @@ class Sheet(Material, Slips):
         tp, fp, fn, tn = self.first().values()
         both = (tp / (tp + fp), tp / (tp + fn)), (tn / (tn + fn), tn / (tn + fp))
         p, r = both[0]
-        self.refuse({"swapped": all_near(rates, (r, p)) and not near(p, r)})
+        self.refuse({"swapped": _all_near(rates, (r, p)) and not near(p, r)})
         for name, value, true in zip(HAND[:2], rates, both[0]):
             self.refuse({"rate": not near(value, true)}, name=name)
         for name, given, (p, r) in zip(HAND[2:4], (f, f0), both):
@@ -161,10 +161,10 @@ class Sheet(Material, Slips):
         """Task 3.6: sensitivity and specificity behind a printed row (Table 6)."""
         got, truth = numbers(answer, RATES, share=RATES), self.row("Table 6")
         cases = {
-            "swapped": all_near(got, truth[::-1], PRINTED),
+            "swapped": _all_near(got, truth[::-1], PRINTED),
             "equal": near(sum(got), sum(truth), 0.01) and near(*got, 0.02),
             "sum": not near(sum(got), sum(truth), PRINTED),
-            "accuracy": not all_near(got, truth, PRINTED),
+            "accuracy": not _all_near(got, truth, PRINTED),
         }
         self.refuse(cases, sum=sum(truth))
         p, n = paper.classes(self.run)[ROW[1]]
@@ -181,7 +181,7 @@ class Sheet(Material, Slips):
             "base rate": near(*got, 0.02),
             "sensitivity": near(got[1], found, 0.02) or near(got[0], found, 0.02),
             "false alarms": alarms and not near(got[0], truth[0], PRINTED),
-            "hint": not all_near(got, truth, PRINTED),
+            "hint": not _all_near(got, truth, PRINTED),
         }
         self.refuse(cases)
         return self.said(first=truth[0], second=truth[1])
@@ -198,9 +198,9 @@ class Sheet(Material, Slips):
             "only": not near(wrong_only, only),
             "accuracy": near(all_noted, every[0]),
             "every": not near(all_noted, every[3]),
-            "swapped": all_near(two, printed[::-1], PRINTED),
+            "swapped": _all_near(two, printed[::-1], PRINTED),
             "sensitivity": near(without, found, PRINTED) or near(noted, found_then, PRINTED),
-            "hint": not all_near(two, printed, PRINTED),
+            "hint": not _all_near(two, printed, PRINTED),
         }
         self.refuse(cases)
         after, then = max(after, 0), min(found_then, 1)
@@ -216,8 +216,8 @@ class Sheet(Material, Slips):
         precision, recall, f1 = marking.token_scores(text, marks, [text]).values()
         off = not near(f, f1)
         cases = {
-            "swapped": all_near((p, r), (recall, precision)),
-            "rates": not all_near((p, r), (precision, recall)),
+            "swapped": _all_near((p, r), (recall, precision)),
+            "rates": not _all_near((p, r), (precision, recall)),
             "harmonic": off and near(f, (p + r) / 2),
             "f1": off,
         }

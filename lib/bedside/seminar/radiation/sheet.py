@@ -9,7 +9,7 @@ from bedside import stats
 from bedside.papers.radiation import data as rad
 from bedside.papers.radiation import matching
 from bedside.read.checks import normal
-from bedside.seminar import Results, Wrong, choice, fields, nothing, number, task
+from bedside.seminar import choice, fields, number, task
 from bedside.seminar.radiation.material import MODEL, SIZED, Material
 
 SAME = {
@@ -73,7 +73,7 @@ class Sheet(Material):
         self.refuse({"six": len(given) < 6})
         for e in given:
             _, part = self.parts.get(normal(e), ("", ""))
-            self.refuse({"nothing": nothing(e), "elsewhere": part}, entry=e, part=part)
+            self.refuse({"elsewhere": part}, entry=e, part=part)
         each = [self.understood([e])[e] for e in given]
         for k, t in enumerate(each):
             if t and t in each[:k]:
@@ -221,8 +221,11 @@ class Sheet(Material):
 
     @task("2.9", code=True)
     def metric(self, given):
-        """Task 2.9: a measure under which the careful list is first; a function, or its results."""
-        value = self._valued(given)
+        """Task 2.9: a measure, as a function, under which the careful list is first."""
+        try:
+            value = {n: float(given(*c)) for n, c in self.inputs().items()}
+        except ZeroDivisionError:
+            raise self.wrong("zero") from None
         careful, every = value["careful"], len(self.terms)
         name = self._known(value)
         why = self.said(name, n=len(self.site), every=every) if name in ("recall", "F1") else ""
@@ -237,17 +240,6 @@ class Sheet(Material):
         least = min(value["one more hit"], value["one wrong entry fewer"])
         self.refuse({"better": least <= careful}, said=said)
         return self.said()
-
-    def _valued(self, given):
-        """A measure of each of the inputs, as a function gives it or as it was handed in."""
-        try:
-            if not isinstance(given, Results):
-                return {n: float(given(*c)) for n, c in self.inputs().items()}
-        except ZeroDivisionError:
-            raise self.wrong("zero") from None
-        for error in (v for v in given.values() if isinstance(v, str)):
-            raise self.wrong("zero") if error == "ZeroDivisionError" else Wrong(error)
-        return given
 
     def _known(self, value):
         """The name of the measure that gives each list the same value, or ""."""

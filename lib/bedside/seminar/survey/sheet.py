@@ -11,7 +11,7 @@ from bedside import stats
 from bedside.papers.cancer_myth import survey
 from bedside.papers.cancer_myth.survey import LABELS, SCALE
 from bedside.read.checks import normal
-from bedside.seminar import choice, fields, nothing, number, task
+from bedside.seminar import choice, fields, number, task
 from bedside.seminar.survey.material import FIRST, LAST, NONE, OLDEST, Material
 
 T24, T2 = 2.064, 4.303  # Student's t, 97.5%, for 25 questions and for 3 physicians
@@ -178,10 +178,9 @@ class Sheet(Material):
     @task("1.8", free=True)
     def noticed(self, given):
         """Task 1.8: sentences on what a question takes for granted; they are read, not judged."""
-        asked, reply = normal(self.asked[OLDEST]), normal(self.best()[1])
+        page = [f" {normal(text)}" for text in (self.asked[OLDEST], self.best()[1])]
         for name, text in zip(HELD, fields(given, HELD)):
-            own = normal(text) in asked or normal(text) in reply
-            self.refuse({"short": nothing(text, 4), "own words": own}, name=name)
+            self.refuse({"own words": any(f" {normal(text)}" in p for p in page)}, name=name)
         return self.said()
 
     def solution(self, number):

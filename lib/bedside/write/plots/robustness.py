@@ -54,14 +54,13 @@ def choices(
     by: Sequence[str],
     *,
     null: pd.DataFrame | None = None,
-    usual: str = "the paper's choices",
     **labels: str,
 ) -> Sequence[Axes]:
     """A specification curve: one result under each combination of choices, in order of its size.
 
     axes: the upper one has the results, the lower one the choices behind each. frame: value, low
     and high (or NaN), and a column of names for each of `by`; its column `usual`, if it is there,
-    is true for the hollow mark, which the legend names as `usual` says. null: low and high, a row
+    is true for the hollow mark of the paper's own. null: low and high, a row
     for each place in the order, between which results lie where there is no effect.
     """
     above, below = axes
@@ -78,7 +77,7 @@ def choices(
     above.vlines(frame.index, frame["low"], frame["high"], color=SOFT, linewidth=0.8)
     for mine, marker, face, name in (
         (~hollow, "o", BLUE, "another choice"),
-        (hollow, "D", CARD, usual),
+        (hollow, "D", CARD, "the paper's choices"),
     ):
         look = {"markerfacecolor": face, "markeredgecolor": INK, "markersize": 4.5}
         if mine.any():

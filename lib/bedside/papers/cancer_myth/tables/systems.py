@@ -52,8 +52,8 @@ def by_generator(graded, run):
 def by_category(graded, run):
     """Figure 7: PCS by category and system, categories in the paper's order."""
     found = scores(graded, run, ["category"])
-    rows = _rows(found.assign(row=found["category"], column=found["model"]), run,
-                 "v1 Figure 7", "PCS")  # fmt: skip
+    found = found.assign(row=found["category"], column=found["model"])
+    rows = _rows(found, run, "v1 Figure 7", "PCS")
     place = {name: i for i, name in enumerate(CATEGORIES.values())}
     return rows.sort_values("row", key=lambda r: r.map(place), kind="stable", ignore_index=True)
 

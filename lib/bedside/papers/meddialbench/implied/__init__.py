@@ -28,7 +28,7 @@ def fits():
     return {(r.column, r.row): stats.grim_counts(r.value, N, 1) for r in cells}
 
 
-@published.cached
+@functools.cache
 def counts():
     """Right diagnoses out of N in Table 9, configurations by models; ValueError if not unique."""
     found = fits()

@@ -1,11 +1,11 @@
 """MedDialBench: how consultations end."""
 
-from bedside.asking.dialogues import ENDED
 from bedside.read.checks import complete, numbers
 from bedside.write import tables
 from bedside.write.tables import Row, frame
 
 from ..consultations import ENDS
+from ..dialogues import ENDED
 from . import by_doctor
 
 CUT, UNCUT = "a reply was cut at its limit", "right diagnoses where none was"
