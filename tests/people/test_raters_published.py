@@ -230,7 +230,7 @@ def test_cards_of_cancer_myth_and_radiation_count_the_new_labels(world, tmp_path
     run = run_of("cancer_myth", "05_judge_agreement", tmp_path, monkeypatch)
     example, how = rated(run), cancer_myth.GRADING["myth"]
     graded = asyncio.run(judges.grade_labelled(run, example, judge="lexical", **how))
-    card = trust_cards.trust_card(example["label"], graded, cancer_myth.GRADES, rng)
+    card = trust_cards.trust_card(example["label"], graded, cancer_myth.GRADES)
     assert card["n"] == 131 and card["exact"]["value"] == pytest.approx(69 / 131)
     assert card["sensitivity"]["value"] == pytest.approx(33 / 51)
     assert card["specificity"]["value"] == pytest.approx(75 / 80)

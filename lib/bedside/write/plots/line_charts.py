@@ -31,13 +31,11 @@ def growth(ax: Axes, frame: pd.DataFrame, **labels: str) -> Axes:
     return titled(ax, **labels)
 
 
-def curves(
-    ax: Axes, frame: pd.DataFrame, x: str, *, ticks: Sequence[float] | None = None, **labels: str
-) -> Axes:
+def curves(ax: Axes, frame: pd.DataFrame, x: str, **labels: str) -> Axes:
     """Means from 0 to 1 along the column `x`, one line for each series, its interval as a band.
 
     frame: series, value, low, high, `x`, and label (text beside a mark, or empty); published
-    series are hollow marks without lines. ticks: of a logarithmic x axis.
+    series are hollow marks without lines.
     """
     frame = floats(frame)
     found = {name: part for name, part in frame.groupby("series", sort=False)}
@@ -51,12 +49,6 @@ def curves(
         along = part[x].astype(float)
         ax.plot(part[x], part["value"], color=ink, linestyle=dash, label=name)
         ax.fill_between(along, part["low"], part["high"], color=ink, alpha=0.15, linewidth=0)
-    if ticks:
-        ax.set_xscale("log")
-        if frame[x].max() > 0:
-            ax.set_xlim(right=2 * frame[x].max())  # room for the labels
-        ax.set_xticks(ticks, [f"{t:zg}" for t in ticks])
-        ax.minorticks_off()
     ax.set_ylim(-0.02, 1.02)
     if_empty(ax, frame["value"])
     return titled(ax, **labels)
