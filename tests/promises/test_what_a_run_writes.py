@@ -13,6 +13,8 @@ from bedside import BedsideError
 from bedside.build import settings
 from bedside.judging import trust_cards
 from bedside.keep.replies import Request, as_reply
+from bedside.papers.cancer_myth.figures import growth, stacked
+from bedside.papers.meddialbench.charts import points
 from bedside.publish import pages
 from bedside.read import claims, paths, prompts, sources
 from bedside.run import Run
@@ -146,10 +148,10 @@ def test_a_chart_without_a_number_says_so(tmp_path):
     shown = frame.assign(series=frame["source"], label="", left=0, right=1)
     _, axes = plots.figure((12, 6), 2, 4)
     charts = axes.ravel()[:7]
-    for chart, ax in zip((plots.dots, plots.bars, plots.stacked, plots.growth, plots.heat), charts):
+    for chart, ax in zip((plots.dots, plots.bars, stacked, growth, plots.heat), charts):
         chart(ax, frame)
     plots.curves(charts[5], shown, "k")
-    plots.points(charts[6], shown, "value", "low")
+    points(charts[6], shown, "value", "low", shown["label"] != "")
     assert all("no value" in " ".join(t.get_text() for t in ax.texts) for ax in charts)
 
 

@@ -38,7 +38,10 @@ def lengths(rows):
     for (upper, lower), dataset in zip(axes.T, counted):
         part = rows[rows["row"] == dataset]
         plots.dots(upper, _mean_and_deviation(part), title=dataset, limits=(0, LONGEST[dataset]))
-        plots.histogram(lower, part[part["left"].notna()], xlabel="words of a question")
+        bins = plots.floats(part[part["left"].notna()])
+        look = {"color": plots.tint(plots.BLUE, 0.4), "edgecolor": plots.INK, "linewidth": 0.5}
+        lower.bar(bins["left"], bins["value"], bins["right"] - bins["left"], align="edge", **look)
+        plots.titled(lower, xlabel="words of a question")
         lower.set_title("% of questions", loc="left", fontsize=plots.SMALL, fontweight="normal")
         lower.set_xlim(upper.get_xlim())
     if lacking := [d for d in DATASETS if d not in counted]:
