@@ -239,7 +239,7 @@ LOCKED := --require-hashes -r requirements.lock
 	@touch $@
 
 .cache/ready-conda%: environment.yml pyproject.toml
-	@$(PY) -c 'import papermill, openai, aiohttp, anywidget, openpyxl, pandas, matplotlib, sklearn, rapidfuzz, \
+	@$(PY) -c 'import papermill, openai, aiohttp, ipywidgets, openpyxl, pandas, matplotlib, sklearn, rapidfuzz, \
 		statsmodels, gepa, xllamacpp, pytest, ruff, importlinter, xdist' || { echo \
 	"the active conda environment lacks packages: conda env update -f environment.yml (or deactivate it)"; exit 1; }
 	@$(PY) -m pip install --quiet --no-deps --no-build-isolation -e .

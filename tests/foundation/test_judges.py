@@ -114,7 +114,7 @@ def test_agreement_by_hand():
     verdicts = pd.DataFrame(
         {"status": ["graded"] * 3 + ["unparsed"] + ["graded"] * 2, "value": [-1, 0, 0, None, 1, -1]}
     )
-    card = trust_cards.trust_card([-1, -1, 0, 0, 1, 1], verdicts, GRADES, np.random.default_rng(0))
+    card = trust_cards.trust_card([-1, -1, 0, 0, 1, 1], verdicts, GRADES)
     assert (card["n"], card["unscored"]) == (6, 1)
     assert card["exact"]["value"] == 0.6 and card["binary"]["value"] == 0.8
     assert card["exact_bounds"] == [3 / 6, 4 / 6]
@@ -128,7 +128,7 @@ def test_agreement_by_hand():
 
 def test_a_judge_that_graded_nothing_has_a_card_without_numbers():
     verdicts = pd.DataFrame({"status": ["unparsed"] * 3, "value": [None] * 3})
-    card = trust_cards.trust_card([-1, 0, 1], verdicts, GRADES, np.random.default_rng(0))
+    card = trust_cards.trust_card([-1, 0, 1], verdicts, GRADES)
     assert card["unscored"] == 3 and "kappa" not in card
     assert "not measurable" in trust_cards.describe({"judge": "x", "of": "answers", **card})
     (row,) = tables.card_rows("x", card, {"kappa": "kappa"})
@@ -187,8 +187,8 @@ def test_what_a_model_thought_is_not_judged(endpoint, run_of):
 
 
 def card_of(labels, said, values, **more):
-    verdicts, rng = pd.DataFrame({"status": "graded", "value": said}), np.random.default_rng(0)
-    card = trust_cards.trust_card(labels, verdicts, values, rng, units=range(len(said)), **more)
+    verdicts = pd.DataFrame({"status": "graded", "value": said})
+    card = trust_cards.trust_card(labels, verdicts, values, units=range(len(said)), **more)
     return {"judge": "j", "of": "answers", **card}
 
 

@@ -131,7 +131,7 @@ def meddialbench(run):
         **vulnerability.of_profiles(run, paper),
         **vulnerability.of_history(run),
         **strategies.of_strategies(run, paper),
-        **power.readings(run),
+        **power.readings(),
     }
 
 

@@ -4,9 +4,11 @@ import pytest
 
 import matrix
 from bedside import BedsideError, annotation
+from bedside.publish.judged_items import collect
 from bedside.write import tables
 from judged import kept_in
 from matrix import House
+from rater_pages import answer
 
 ITEMS = 32  # answers of the sample's MedHalu that raters may label
 
@@ -15,21 +17,15 @@ class People:
     """Notebooks for people in a house with what the sample's notebooks kept."""
 
     def __init__(self, house):
-        self.house, self.sessions, self.values = house, [], []
+        self.house, self.values = house, []
 
     def run(self, name, **given):
         """A notebook's variables, and the one row of these labels in tables that it shows."""
         self.values.clear()
-        until = {"annotate": "annotation.box(", "explore_failures": "content["}.get(name, "")
+        until = "content[" if name == "explore_failures" else ""
         space = self.house.run(name, until=until, **{k: str(v) for k, v in given.items()})
         shown = [f for f in self.values if "column" in getattr(f, "columns", ())]
         return space, {(r.row, r.column): r for f in shown for r in f.itertuples()}
-
-    def session(self, **given):
-        """The session of a rater at work."""
-        folder = self.house.folder / "elsewhere"
-        self.run("annotate", **{"task": "hallucination", "rater": "Ann", "folder": folder, **given})
-        return self.sessions[-1]
 
 
 @pytest.fixture(scope="module")
@@ -38,9 +34,6 @@ def people(tmp_path_factory):
         made = People(House(patch, tmp_path_factory.mktemp("people")))
         patch.delenv("BEDSIDE_RUN")
         kept_in(made.house.figures)
-        box = annotation.box
-        opened = lambda *all, **how: made.sessions.append(box(*all, **how).session)
-        patch.setattr(annotation, "box", opened)
         patch.setattr(matrix, "show", lambda *values: made.values.extend(values))
         patch.setattr(tables, "for_people", lambda frame, *more: frame)
         yield made
@@ -48,12 +41,12 @@ def people(tmp_path_factory):
 
 def test_what_a_team_labels_is_what_the_agreement_counts(people):
     """Of eight answers four are for both raters, two for each, and a quarter comes twice."""
-    folder = people.house.folder / "labels"
-    given = dict(size=8, repetitions=0.25, team="Ann,Bob", overlap=0.5, seed=7, folder=folder)
+    rows = annotation.rows(collect("sample", "medhalu"))
+    given = dict(size=8, repetitions=0.25, raters=["Ann", "Bob"], overlap=0.5, seed=7)
     for rater, group in (("Ann", "expert"), ("Bob", "layperson")):
-        session = people.session(rater=rater, group=group, **given)
-        while not session.done:
-            assert session.label("no") == ""
+        how = dict(group=group, **given)
+        answer(people.house.folder, rows, "hallucination", rater, lambda item, n: "no", **how)
+    folder = people.house.folder / "labels"
     given = dict(task="hallucination", size=5, team="Ann,Bob,Cem", folder=folder)
     space, shown = people.run("agreement", **given)
     assert shown["label of the answer", "equal, %"].n == 4 + 2 + 2

@@ -96,7 +96,7 @@ def labelled(k=1):
 def card_of(k=1):
     truth, said, units = labelled(k)
     verdicts = pd.DataFrame({"status": "graded", "value": said.astype(int)})
-    return trust_cards.trust_card(truth.astype(int), verdicts, [0, 1], rng(), units=units)
+    return trust_cards.trust_card(truth.astype(int), verdicts, [0, 1], units=units)
 
 
 def test_a_corrected_rate_by_hand():

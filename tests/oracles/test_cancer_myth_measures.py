@@ -81,10 +81,10 @@ def limits(hits, n):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_pcs_and_pcr_by_counting(run, seed):
+def test_pcs_and_pcr_by_counting(seed):
     graded = world(seed, MODELS[:3])
     for by in ([], ["category"], ["generator"]):
-        made = scores(graded, run, by).set_index(["model", *by, "metric"])
+        made = scores(graded, by).set_index(["model", *by, "metric"])
         groups = list(graded.groupby(["model", *by]))
         assert len(made) == 2 * len(groups)
         for key, part in groups:
@@ -96,8 +96,8 @@ def test_pcs_and_pcr_by_counting(run, seed):
                 assert found == pytest.approx(expected, nan_ok=True), (key, metric)
 
 
-def test_intervals_are_over_myths(run):
-    apart = scores(world(0, alike=1), run).set_index(["model", "metric"])
+def test_intervals_are_over_myths():
+    apart = scores(world(0, alike=1)).set_index(["model", "metric"])
     for (_, metric), r in apart.iterrows():
         assert r["low"] < r["value"] < r["high"]
         if metric == "PCR":
@@ -107,12 +107,12 @@ def test_intervals_are_over_myths(run):
     graded = graded.assign(status="graded", value=graded.groupby("unit")["item"].ngroup() % 3 - 1)
     rng = np.random.default_rng(0)
     drawn = [np.mean(rng.choice([k % 3 - 1 for k in range(20)], 20)) for _ in range(4000)]
-    made = scores(graded, run).set_index("metric")
+    made = scores(graded).set_index("metric")
     expected = np.quantile(drawn, [0.025, 0.975])
     assert made.loc["PCS", ["low", "high"]].tolist() == pytest.approx(expected, abs=0.06)
     narrow = limits(20, 60)  # questions taken for independent
     assert made.loc["PCR", "low"] < narrow[0] and made.loc["PCR", "high"] > narrow[1]
-    few = scores(graded.head(27), run)  # nine myths
+    few = scores(graded.head(27))  # nine myths
     assert few["value"].notna().all() and few[["low", "high"]].isna().all(axis=None)
 
 
@@ -219,11 +219,11 @@ def test_tables_of_the_eight_systems_by_counting(run, seed):
             "6a": released.overall(graded, run),
             "6b": released.by_generator(graded, run),
             "7": released.by_category(graded, run),
-            "rates": released.rates(graded, run),
-            "own": released.own(graded, run),
+            "rates": released.rates(graded),
+            "own": released.own(graded),
             "failed": released.failed(graded),
-            "alike": released.agreement(graded, run),
-            "judges": released.by_judge({systems.JUDGE: graded}, run),
+            "alike": released.agreement(graded),
+            "judges": released.by_judge({systems.JUDGE: graded}),
         }.items()
     }
     whose = (graded["model"] == graded["generator"]).map({True: "own", False: "others'"})
@@ -424,7 +424,7 @@ def test_judges_and_a_guesser_beside_the_paper(run):
     labels, said = rng.choice([-1, 0, 1], (2, 90))
     said = np.where(rng.random(90) < 0.6, labels, said)
     found = pd.DataFrame({"status": "graded", "value": said})
-    card = trust_card(pd.Series(labels), found, [-1, 0, 1], rng)
+    card = trust_card(pd.Series(labels), found, [-1, 0, 1])
     made = judges.table1({"j": card}, run).set_index(["row", "column"])["value"]
     kappa, squares = (cohen_kappa_score(labels, said, weights=w) for w in (None, "quadratic"))
     expected = {

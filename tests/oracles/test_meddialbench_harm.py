@@ -43,9 +43,9 @@ def run(run_of):
 
 
 @seeds
-def test_worst_cases_are_the_largest_losses_and_ties_are_all_named(run, seed):
+def test_worst_cases_are_the_largest_losses_and_ties_are_all_named(seed):
     done = world(seed)
-    changed = scores.changes(done, run)
+    changed = scores.changes(done)
     none = pd.DataFrame()
     table = vulnerability.worst_table(none, none, changed)
     found = rows(table)

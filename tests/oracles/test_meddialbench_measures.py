@@ -86,7 +86,7 @@ def test_the_baseline_and_doses_are_means_over_cases(run, seed):
 def test_changes_are_paired_by_case_with_exact_tests_corrected_over_all(run, seed):
     done, p = world(seed), {}
     found = {
-        c: scores.changes(done, run, c).set_index(["model", "configuration"])
+        c: scores.changes(done, c).set_index(["model", "configuration"])
         for c in ("correct", "coverage", "turns")
     }
     for column, made in found.items():

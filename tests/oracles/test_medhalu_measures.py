@@ -75,7 +75,7 @@ def test_scores_are_those_of_scikit_learn(run, seed):
     shares = scores.averaged(judged, items)
     assert shares.equals(medhalu_cells.shares(run, judged, items))  # notebook 02 shows its way
     assert (shares["unit"] == shares["item"].map(units(items))).all()
-    found = scores.scores(shares, ["evaluator"], run).set_index(["evaluator", "metric"])
+    found = scores.scores(shares, ["evaluator"]).set_index(["evaluator", "metric"])
     for who, (h, share) in mean_yes(judged, items).items():
         known = share.notna()
         rows = found.loc[who].loc[list(scores.METRICS.values())]
@@ -177,16 +177,16 @@ def test_a_notes_p_is_that_of_a_sign_flip_test_corrected_by_holm(run):
     assert lacking["value"].isna().all() and len(lacking) == 3 * 3 - 2
 
 
-def test_intervals_are_over_questions_and_nothing_is_nothing(run):
+def test_intervals_are_over_questions_and_nothing_is_nothing():
     items, judged = world(1, ["m"])
     asked = items, items.assign(question="one")
-    each, one = (scores.scores(scores.averaged(judged, i), ["evaluator"], run) for i in asked)
+    each, one = (scores.scores(scores.averaged(judged, i), ["evaluator"]) for i in asked)
     assert each["low"].notna().all() and one["low"].isna().all()
     lost = scores.averaged(judged.assign(yes=NAN), items)
-    none = scores.scores(lost, ["evaluator"], run)
+    none = scores.scores(lost, ["evaluator"])
     assert none["value"].isna().all() and set(none["n"]) == {0}
     assert none[["least", "most"]].iloc[0].tolist() == [0, 1]
-    assert scores.scores(lost[:0], ["evaluator"], run).empty
+    assert scores.scores(lost[:0], ["evaluator"]).empty
     # replies that were repeated are more replies, but not more questions
     once = judged[judged["repeat"] == 0]
     thrice = pd.concat([once.assign(repeat=k) for k in range(3)])
@@ -216,7 +216,7 @@ def test_rates_blind_baselines_and_measures():
 
 
 @SEEDS
-def test_repeats_and_replies_by_counting(run, seed):
+def test_repeats_and_replies_by_counting(seed):
     items, judged = world(seed)
     h = items.set_index("item")["hallucinated"]
     spread = tables.detection.repeat_table(judged, items, ["nobody"]).set_index(["row", "column"])
@@ -253,7 +253,7 @@ def test_repeats_and_replies_by_counting(run, seed):
         assert one["value"].iloc[0] == one["value"].iloc[1] and one["value"].iloc[2] == 100
 
 
-def test_agreement_is_that_of_a_library_and_of_counting(run):
+def test_agreement_is_that_of_a_library_and_of_counting():
     rng = np.random.default_rng(2)
     items = items_of(*["fact", "none", "input"] * 8)
     people = []
@@ -261,7 +261,7 @@ def test_agreement_is_that_of_a_library_and_of_counting(run):
         said = rng.choice([0, 1, NAN], 24, p=[0.45, 0.45, 0.1])
         people.append(judged_of(items, said, "p", k).assign(group="expert"))
     people = pd.concat(people)
-    found = scores.agreement(people, items, run).set_index("coefficient")
+    found = scores.agreement(people, items).set_index("coefficient")
     wide = people.pivot(index="item", columns="repeat", values="yes").loc[items["item"]]
     truth = items["hallucinated"].astype(float).to_numpy()
 

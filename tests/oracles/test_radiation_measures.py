@@ -103,7 +103,7 @@ def test_tables_of_scores_are_means_over_patients(run, seed):
     reference, lists = world(seed)
     graded = scores.scored(lists, reference, EFFECTS)
     free = graded[graded["regime"] == "free-form"]
-    means = shared.estimated_means(free, scores.METRICS, ["model", "profile"], run)
+    means = shared.estimated_means(free, scores.METRICS, ["model", "profile"])
     table = tables.score_table(run, means, "Table 1")
     rows = table[table["source"] == "run"].set_index(["row", "column"])
     by = means.set_index(["model", "profile", "metric"])
@@ -208,7 +208,7 @@ def test_recall_by_onset_and_frequency_by_counting(run, seed):
         note = tables.cut_by_level(graded, recall_by(cells, by), by)
         for _, part in graded.groupby("model"):
             assert tells(note, part["truncated"].sum(), len(part))
-    crossing = tables.crossing_table(run, cells[cells["regime"] == "free-form"])
+    crossing = tables.crossing_table(cells[cells["regime"] == "free-form"])
     crossing = crossing.set_index(["row", "column"])["value"]
     free = cells[cells["regime"] == "free-form"].groupby(["model", "onset", "frequency"])
     for (model, onset, frequency), part in free:

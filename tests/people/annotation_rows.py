@@ -1,7 +1,5 @@
 """Rows with what raters must not see, tasks of the tests' own, and sessions on them."""
 
-import json
-
 import pytest
 
 from bedside.annotation import Session, grouped, tasks
@@ -35,10 +33,6 @@ def session(tmp_path):
         return Session(rows, task, rater, **how)
 
     return make
-
-
-def lines(session):
-    return [json.loads(line) for line in session.log.path.read_text().splitlines()]
 
 
 DIALOGUE = {

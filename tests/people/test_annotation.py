@@ -7,27 +7,26 @@ import subprocess
 import sys
 
 import annotation_rows
-import jupyter_client
 import pytest
-from annotation_rows import DIALOGUE, SECRET, TASKS, lines, many, row
+import raters_labels
+from annotation_rows import DIALOGUE, SECRET, TASKS, many, row
 
+import rater_pages
 from bedside import BedsideError, annotation
-from bedside.annotation import Draw, Log, Session, alias, grouped, sampling, tasks
+from bedside.annotation import Log, Session, alias, grouped, handed, sampling, tasks
 from bedside.keep import registry
 from bedside.keep.store import digest
 from bedside.publish import judged_items
-from bedside.read import paths
+from rater_pages import back, data, label, out
 
-own = annotation_rows.own  # fixtures
-session = annotation_rows.session
-HERE = paths.ROOT / "tests/people"
+own = annotation_rows.own  # a fixture
 
 
 # ---- blindness
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_a_rater_sees_nothing_that_says_whose_reply_it_is(session, task):
+def test_a_rater_sees_nothing_that_says_whose_reply_it_is(tmp_path, task):
     how = tasks()[task]
     seen = [{"kind": "text", "label": label, "text": f"seen {label}"} for label in how.shows]
     others = {label for name in TASKS for label in tasks()[name].shows} - set(how.shows)
@@ -38,11 +37,8 @@ def test_a_rater_sees_nothing_that_says_whose_reply_it_is(session, task):
     aligned["rows"] = [{"term": SECRET, "cells": ["matched"]}]
     blocks = [*seen[1:], DIALOGUE, marked, aligned, *hidden]
     one = row("x-1", how.paper, how.sections[0], shared=seen[:1] + hidden, blocks=blocks)
-    s = session([one], task, group="expert")
-    sent = annotation.widget(s).get_state()
-    sent = {k: v for k, v in sent.items() if not k.startswith(("_esm", "_css", "layout"))}
-    shown = json.dumps([s.shown(), s.about, sent])
-    assert SECRET not in shown and "script" not in json.dumps(s.shown())
+    shown = json.dumps(data(out(tmp_path, [one], task, ["Ann"], group="expert")["Ann"]))
+    assert SECRET not in shown and "script" not in shown
     assert all(b["text"] in shown for b in seen)
     assert ("nothing." in shown) == (task == "adherence")
 
@@ -51,29 +47,27 @@ def test_records_name_no_model_and_no_configuration(tmp_path):
     """Of the sample, for every task."""
     shown = annotation.rows(judged_items.collect("sample"))
     names = {r["model"] for r in shown} | {*registry.entries()}
+
+    def refuse(item, n):
+        return {"values": [], "refused": "faulty", "reason": "x"}
+
     for task in TASKS:
-        drawing = Draw(size=12, repetitions=0.0, tiny=True)
-        s = Session(shown, task, "Ann", drawing=drawing, folder=tmp_path)
-        while not s.done:
-            assert s.label("", reason="x", refused="faulty") == ""
-        for record in lines(s):
-            assert not [n for n in names if n in json.dumps(record)]
-        assert {r["id"] for r in lines(s)} == {alias(e.row["id"]) for e in s.queue}
+        how = {"size": 12, "tiny": True}
+        page = rater_pages.answer(tmp_path, shown, task, "Ann", refuse, **how)
+        text = (tmp_path / f"labels/{task}/Ann.jsonl").read_text()
+        assert not [n for n in names if n in text]
+        assert {json.loads(x)["id"] for x in text.splitlines()} == {i["id"] for i in page["items"]}
     assert alias(alias("a/b")) == alias("a/b") != alias("a/c")
 
 
-def test_a_repetition_and_a_hostile_text_look_like_any_item(session):
+def test_a_repetition_and_a_hostile_text_look_like_any_item(tmp_path):
     hostile = "<script>x</script> \u202e \ud800 end"
-    s = session([row("cm-1", reply=hostile), *many(6)], repetitions=0.5)
-    keys, texts = set(), []
-    while not s.done:
-        shown = s.shown()
-        keys.add(tuple(shown))
-        texts.append(shown["answer"]["text"])
-        assert shown["earlier"] is None  # the first answer isn't shown
-        assert s.label("1") == ""
-    assert len(keys) == 1 and "check" not in str(keys) and "repetition" not in str(keys)
-    assert hostile.replace("\ud800", "\ufffd") in texts
+    rows = [row("cm-1", reply=hostile), *many(6)]
+    items = data(out(tmp_path, rows, "presupposition", ["Ann"], repetitions=0.5)["Ann"])["items"]
+    bare = [{k: v for k, v in i.items() if k != "again"} for i in items]
+    again = [b for i, b in zip(items, bare) if i["again"]]
+    assert len(items) == 11 and len(again) == 4 and all(bare.count(b) == 2 for b in again)
+    assert hostile.replace("\ud800", "\ufffd") in [i["answer"]["text"] for i in items]
 
 
 # ---- samples
@@ -205,23 +199,30 @@ def test_a_bad_name_of_a_rater_is_refused(tmp_path, rater):
     assert Log(tmp_path, "nfp", "Zoe\u0308").path == Log(tmp_path, "nfp", "Zoë").path
 
 
-def test_damage_costs_only_the_lines_that_it_hits(session):
-    rows = many(3)
-    s = session(rows)
-    for value in ("-1", "0", "1"):
-        assert s.label(value) == ""
-    whole = s.log.path.read_bytes()
+def labelled(folder, rows):
+    """How many of these rows are labelled on a page that Ann now gets."""
+    items = data(out(folder, rows, "presupposition", ["Ann"])["Ann"])["items"]
+    return sum(i["given"] is not None for i in items)
+
+
+def test_damage_costs_only_the_lines_that_it_hits(tmp_path):
+    rows, path = many(3), tmp_path / "labels/presupposition/Ann.jsonl"
+    write = raters_labels.write
+    for one in rows:
+        write(tmp_path / "labels", "presupposition", "Ann", one, "1")
+    whole = path.read_bytes()
     first, second, third = whole.splitlines(keepends=True)
-    s.log.path.write_bytes(whole[:-1])  # a whole label that lacks only the end of its line counts
-    assert session(rows).done
+    path.write_bytes(whole[:-1])  # a whole label that lacks only the end of its line counts
+    assert labelled(tmp_path, rows) == 3
     for cut in (len(whole) - 2, len(first + second) + 1, len(first + second) + 40):
-        s.log.path.write_bytes(whole[:cut])
-        again = session(rows)
-        assert again.progress == (2, 3) and again.label("1") == "" and session(rows).done
-        assert s.log.path.read_bytes().startswith(whole[:cut])  # nothing is deleted
+        path.write_bytes(whole[:cut])
+        assert labelled(tmp_path, rows) == 2
+        write(tmp_path / "labels", "presupposition", "Ann", rows[2], "1")
+        assert labelled(tmp_path, rows) == 3
+        assert path.read_bytes().startswith(whole[:cut])  # nothing is deleted
     other = json.dumps(json.loads(third) | {"value": 1}).encode() + b"\n"
-    s.log.path.write_bytes(first + b"garbage\n\n\xff\xfe\n[1]\n{}\n" + second[:50] + b"\n" + other)
-    log = Log(s.log.path.parents[1], "presupposition", "Ann")
+    path.write_bytes(first + b"garbage\n\n\xff\xfe\n[1]\n{}\n" + second[:50] + b"\n" + other)
+    log = Log(tmp_path / "labels", "presupposition", "Ann")
     assert len(log.labels()) == 1
     assert [place.rpartition(" ")[2] for place in log.damaged] == ["2", "4", "5", "6", "7", "8"]
     assert all("Ann.jsonl, line" in place for place in log.damaged)
@@ -245,76 +246,46 @@ def test_two_processes_at_once_lose_nothing(tmp_path):
     assert not log.damaged
 
 
-KERNEL = """
-import resource, sys
-sys.path.insert(0, {here!r})
-from annotation_rows import many
-from bedside import annotation
-made = annotation.box(many(8), "presupposition", "Ann", folder={folder!r}, size=0)
-def give(value, place):
-    said = dict(do="label", place=place, values=[value], type="", spans=[], reason="", seconds=1)
-    made.take(None, said, [])
-    return made.shown["saved"], made.shown["fault"]
-said = [give(v, n) for n, v in enumerate(["1", "0", "-1"])] + [give("1", 0)]
-size = made.session.log.path.stat().st_size
-resource.setrlimit(resource.RLIMIT_FSIZE, (size + 100, resource.RLIM_INFINITY))
-said += [give("1", 3)]   # on a full disk: a real write that stops half way
-resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-print(said)
-print([e.row["item"] for e in made.session.queue])
-"""
-
-
-def test_labels_survive_a_full_disk_and_a_killed_kernel(session, tmp_path):
-    """In a real kernel; the box says saved of what is on disk only."""
-    code = KERNEL.format(here=str(HERE), folder=str(tmp_path))
-    kernel, client = jupyter_client.manager.start_new_kernel(startup_timeout=300)
-    told = []
-    client.execute_interactive(code, output_hook=lambda m: told.append(m["content"]), timeout=300)
-    kernel.shutdown_kernel(now=True)
-    client.stop_channels()
-    printed = "".join(m.get("text", "") + "\n".join(m.get("traceback", [])) for m in told)
-    said, order = printed.splitlines()
-    assert said.startswith("[('saved 1', ''), ('saved 2', ''), ('saved 3', '')"), printed
-    assert "item had changed" in said and "could not be written" in said
-    again = session(many(8), repetitions=0.1)
-    assert str([e.row["item"] for e in again.queue]) == order  # drawn alike in every process
-    assert again.progress == (3, 9) and again.at == 3 and not again.log.damaged
-    assert [r["value"] for r in lines(again)] == ["1", "0", "-1"]
-    assert again.label("1") == "" and len(lines(again)) == 4
-
-
-def test_a_label_that_does_not_reach_the_disk_is_not_said_to(session, monkeypatch, tmp_path):
-    s = session(many(2))
+def test_a_label_that_does_not_reach_the_disk_is_not_said_to(monkeypatch, tmp_path):
+    page = out(tmp_path, many(2), "presupposition", ["Ann"])["Ann"]
+    back(tmp_path / "back", "Ann.jsonl", page, label(page, 0), label(page, 1))
 
     def fails(fd):
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(os, "fsync", fails)
-    assert "could not be written (Input/output error)" in s.label("1")
-    assert s.log.path.read_bytes() == b"" and s.progress == (0, 2)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", fails)
+        (told,), refused = handed.taken(tmp_path / "back", tmp_path / "labels")
+    assert refused == 1 and "could not be written (Input/output error)" in told
+    assert labelled(tmp_path, many(2)) == 0
+    (told,), refused = handed.taken(tmp_path / "back", tmp_path / "labels")
+    assert not refused and labelled(tmp_path, many(2)) == 2
     (tmp_path / "file").write_text("")
     with pytest.raises(BedsideError, match="can't be read"):
         Session(many(2), "presupposition", "Ann", folder=tmp_path / "file")
 
 
-def test_files_of_before_there_were_refusals_and_aliases_go_on(session):
-    s = session(many(3))
-    s.log.path.parent.mkdir()
+def test_files_of_before_there_were_refusals_and_aliases_go_on(tmp_path):
+    rows, path = many(3), tmp_path / "labels/presupposition/Ann.jsonl"
+    path.parent.mkdir(parents=True)
     blank = dict.fromkeys(("group", "type", "reason"), "") | {"spans": [], "check": False}
     blank |= {"rater": "Ann", "seconds": 1.5, "at": "2026-01-02T00:00:00+00:00", "sample": {}}
     how = tasks()["presupposition"]
     made = [
         blank
-        | {k: e.row[k] for k in ("id", "paper", "item")}
-        | {"task": how.name, "value": "1", "text_sha256": digest(annotation.material(e.row, how))}
-        for e in s.queue[:2]
+        | {k: one[k] for k in ("id", "paper", "item")}
+        | {"task": how.name, "value": "1", "text_sha256": digest(annotation.material(one, how))}
+        for one in rows[:2]
     ]
-    s.log.path.write_text("".join(json.dumps(r) + "\n" for r in made))
-    again = session(many(3))
-    assert again.progress == (2, 3) and not again.log.damaged
-    again.back()
-    assert again.label("0") == ""  # the same row under its alias: the later line wins
-    assert again.progress == (2, 3)
-    assert [r["value"] for r in again.log.labels().values()] == ["1", "0"]
-    assert SECRET in lines(s)[0]["id"] and SECRET not in lines(s)[2]["id"]
+    path.write_text("".join(json.dumps(r) + "\n" for r in made))
+    page = out(tmp_path, rows, "presupposition", ["Ann"])["Ann"]
+    given = {alias(one["id"]): n for n, one in enumerate(rows)}
+    items = data(page)["items"]
+    assert {given[i["id"]] for i in items if i["given"]} == {0, 1}
+    second = next(n for n, i in enumerate(items) if given[i["id"]] == 1)
+    back(tmp_path / "back", "Ann.jsonl", page, label(page, second, "0"))
+    assert handed.taken(tmp_path / "back", tmp_path / "labels")[1] == 0
+    log = Log(tmp_path / "labels", "presupposition", "Ann")
+    assert [r["value"] for r in log.labels().values()] == ["1", "0"]  # the later line wins
+    last = path.read_text().splitlines()[-1]
+    assert labelled(tmp_path, rows) == 2 and not log.damaged and SECRET not in last

@@ -7,6 +7,7 @@ import shutil
 
 import pytest
 
+import rater_pages
 from bedside import BedsideError, annotation, explorer, stats
 from bedside import __main__ as steps
 from bedside.build.notebooks import execute
@@ -48,19 +49,16 @@ def test_the_explorers_notebook_writes_the_page_of_its_settings(tmp_path, monkey
     assert {r["paper"] for r in page["rows"]} == {"medhalu"}
 
 
-def test_the_annotation_notebooks_run_without_labels_and_with_some(tmp_path, monkeypatch):
-    folder = tmp_path / "labels"
+def test_the_agreement_notebook_runs_without_labels_and_with_some(tmp_path, monkeypatch):
     judged = annotation.rows(judged_items.collect("sample", "radiation"))
+    given = {"task": "side_effect", "folder": str(tmp_path / "labels")}
+    assert "0 raters, 0 replies" in run_notebook("agreement", tmp_path, monkeypatch, **given)
     for rater in ("Ann", "Bob"):
-        session = annotation.Session(
-            judged, "side_effect", rater, drawing=annotation.Draw(6, repetitions=0), folder=folder
-        )
-        while not session.done:
-            value = "different" if rater == "Ann" or session.at else "same"
-            assert session.label(value, seconds=2) == ""
-    given = {"task": "side_effect", "folder": str(folder)}
-    said = run_notebook("annotate", tmp_path, monkeypatch, rater="Cem", **given)
-    assert not any(name in said for name in {r["model"] for r in judged})
+
+        def say(item, n, rater=rater):
+            return "different" if rater == "Ann" or n else "same"
+
+        rater_pages.answer(tmp_path, judged, "side_effect", rater, say, size=6)
     said = run_notebook("agreement", tmp_path / "after", monkeypatch, **given)
     assert "2 raters, 6 replies" in said and "Ann and Bob" in said
     assert "1 replies on which raters differ" in said and "prediction-powered" in said

@@ -1,15 +1,19 @@
 """Pages that raters get without a server, and what comes back of them."""
 
-import json
+import collections
 
+import numpy as np
 import pytest
 from annotation_rows import SECRET, row
 
+import rater_pages
 from bedside import BedsideError
 from bedside import __main__ as steps
-from bedside.annotation import handed, raters
+from bedside.annotation import handed, raters, rows, tasks
+from bedside.publish.judged_items import collect
+from judged import kept_in
+from rater_pages import back, data, label, said
 
-AT = "2026-11-25T10:00:00Z"
 RATERS = ["Anna Berg", "Jürgen Öz"]
 
 
@@ -18,29 +22,7 @@ def many(n):
 
 
 def out(folder, rows, task="presupposition", names=RATERS, **how):
-    """The pages of raters in folder/pages, {rater: its text}, with labels in folder/labels."""
-    made = handed.out(
-        rows, task, names, folder / "pages", folder / "labels", **{"repetitions": 0.0, **how}
-    )
-    return {name: path.read_text(encoding="utf-8") for name, (path, _) in zip(names, made)}
-
-
-def data(page):
-    return json.loads(page.split('id="data">')[1].split("</script>")[0])
-
-
-def back(folder, name, page, *lines, **head):
-    """Write the file that a rater's page saves, with these labels."""
-    about = data(page)
-    head = {"bedside": "labels", "task": about["task"], "rater": about["about"]["rater"], **head}
-    head = {"hand": about["hand"], **head}
-    folder.mkdir(exist_ok=True)
-    text = "\n".join(map(json.dumps, [head, *lines]))
-    (folder / name).write_text(text, encoding="utf-8")
-
-
-def label(page, n, value="1", at=AT, **more):
-    return {"id": data(page)["items"][n]["id"], "again": False, "values": [value], "at": at, **more}
+    return rater_pages.out(folder, rows, task, names, **how)
 
 
 def test_a_page_names_neither_model_nor_judge_and_loads_nothing(tmp_path):
@@ -115,3 +97,99 @@ def test_files_of_others_are_told(tmp_path, monkeypatch, capsys):
     assert "6 of 6 files were not taken" in capsys.readouterr().err
     with pytest.raises(BedsideError, match="there is no file"):
         handed.taken(tmp_path / "nowhere")
+
+
+# ---- a study's protocol
+
+
+TEAM = [f"reader {n:02}" for n in range(30)]
+
+
+def command(capsys, *given):
+    steps.main(["annotate", *given])
+    return capsys.readouterr().out
+
+
+def medhalu(folder, monkeypatch):
+    """A house with what the sample's MedHalu kept, and no labels."""
+    monkeypatch.setenv("BEDSIDE_FIGURES", str(folder))
+    kept_in(folder, "medhalu")
+    for room in ("handed", "log", "raters.together"):
+        monkeypatch.setattr(f"bedside.annotation.{room}.FOLDER", folder / "labels")
+    return rows(collect("sample", "medhalu"))
+
+
+def test_ten_batches_with_three_raters_each_by_the_protocol_of_medhalu(
+    tmp_path, monkeypatch, capsys
+):
+    """Each of 32 answers has three raters, who are compared; who fails a check doesn't count."""
+    known = medhalu(tmp_path, monkeypatch)
+    asked = ["TASK=hallucination", "PROTOCOL=1", "SIZE=0", "GROUP=expert"]
+    command(capsys, *asked, f"RATERS={', '.join(TEAM)}")
+    checks = {x["reply"]: x["right"] for x in tasks()["hallucination"].checks()}
+    seen, batches = collections.Counter(), collections.Counter()
+    for name in TEAM:
+        page = (tmp_path / f"annotate/hallucination-{name}.html").read_text("utf-8")
+        items = {i["id"]: i["answer"]["text"] for i in data(page)["items"]}
+        mine = frozenset(id for id, text in items.items() if text not in checks)
+        assert {*checks} <= {*items.values()} and 3 <= len(mine) <= 4
+        assert data(page)["entrance"]["consent"] and data(page)["training"]
+        batches[mine] += 1
+        seen.update(mine)
+
+        def say(item, n, name=name):
+            right = checks.get(item["answer"]["text"], {"value": "no"})
+            if right["value"] == "no" or name == "reader 07":
+                return "no"
+            marks = {"type": [right["type"]], "spans": right["spans"]}
+            return {"values": ["yes"], **marks, "reason": "it isn't", "source": "a handbook"}
+
+        entered = {
+            "entrance": {"Education": "Graduate in Medicine"},
+            "at": rater_pages.FIRST,
+        }
+        back(tmp_path / "back", f"{name}.jsonl", page, entered, *said(page, say))
+    assert len(seen) == 32 and {*seen.values()} == {3} and [*batches.values()] == [3] * 10
+    command(capsys, f"FROM={tmp_path / 'back'}")
+    labels = raters.labels("hallucination", known, tmp_path / "labels")
+    assert labels.attrs["failed"] == ["reader 07"] and set(labels["group"]) == {"expert"}
+    counts = labels.groupby("id")["rater"].nunique()
+    assert len(counts) == 32 and set(counts) == {2, 3} and counts.eq(2).sum() in (3, 4)
+    shown = raters.agreement(labels, "hallucination", np.random.default_rng(1))
+    together = ["reader 00 and reader 10", "reader 00 and reader 20", "reader 10 and reader 20"]
+    assert {*together} < {*shown["row"]} and "reader 00 and reader 01" not in {*shown["row"]}
+    counted = raters.background("hallucination", tmp_path / "labels")
+    told = counted.set_index(["question", "answer"])["raters"]
+    assert told["attention checks"].to_dict() == {"passed": 29, "failed": 1}
+    assert told["Education", "Graduate in Medicine"] == 30
+
+
+def test_raters_who_make_no_equal_batches_are_told_and_may_label_the_whole(
+    tmp_path, monkeypatch, capsys
+):
+    medhalu(tmp_path, monkeypatch)
+    asked = ["TASK=hallucination", "PROTOCOL=1", "SIZE=8", "RATERS=Ann,Ben"]
+    with pytest.raises(SystemExit):
+        steps.main(["annotate", *asked])
+    assert "10 for 2 raters" in capsys.readouterr().err
+    command(capsys, *asked, "BATCHES=0")
+    pages = [tmp_path / f"annotate/hallucination-{name}.html" for name in ("Ann", "Ben")]
+    ids = [{i["id"] for i in data(page.read_text("utf-8"))["items"]} for page in pages]
+    assert ids[0] == ids[1] and len(ids[0]) == 8 + 4
+    assert "'Ann': 1, 'Ben': 2" in command(capsys, *asked, "BATCHES=2")
+
+
+def test_a_reason_for_every_decision_arrives_in_the_file(tmp_path, monkeypatch, capsys):
+    known = medhalu(tmp_path, monkeypatch)
+    command(capsys, "TASK=hallucination", "REASONS=1", "SIZE=3", "RATERS=Ann")
+    page = (tmp_path / "annotate/hallucination-Ann.html").read_text("utf-8")
+    assert data(page)["about"]["reason_for"] == ["yes", "no"]
+    back(tmp_path / "back", "Ann.jsonl", page, *said(page, lambda item, n: "no"))
+    with pytest.raises(SystemExit):
+        steps.main(["annotate", f"FROM={tmp_path / 'back'}"])
+    assert "'no' needs a reason" in capsys.readouterr().out
+    why = lambda item, n: {"values": ["no"], "reason": f"checked {item['id']}"}  # noqa: E731
+    back(tmp_path / "back", "Ann.jsonl", page, *said(page, why))
+    command(capsys, f"FROM={tmp_path / 'back'}")
+    labels = raters.labels("hallucination", known, tmp_path / "labels")
+    assert set(labels["reason"]) == {f"checked {i['id']}" for i in data(page)["items"]}

@@ -145,6 +145,49 @@ def test_labels_given_in_two_tabs_are_all_kept_and_what_a_file_lacks_is_counted(
     assert len(taken(reopened(fresh, other), tmp_path)) >= 3 and values(tmp_path) == ["0", "1", "1"]
 
 
+def test_an_item_is_put_off_once_and_comes_before_its_repetition(browser, tmp_path):  # noqa: F811
+    names, kept = ["Jo", "Ann"], {}
+    pages = [out(tmp_path, ROWS[:3], [n], repetitions=r)[0] for n, r in zip(names, (0.0, 0.5))]
+    for name, address, of in zip(names, pages, (3, 5)):
+        with watched(browser, 1366, 800) as page:
+            page.goto(address)
+            told(page, f"0 of {of}")
+            first = page.locator(".answer").inner_text()
+            press(page, "n")
+            assert page.locator(".answer").inner_text() != first
+            for n in range(1, of):
+                press(page, "1", f"{n} of {of}")
+            if name == "Jo":
+                assert page.locator(".answer").inner_text() == first
+                press(page, "n", "put off once already")
+            press(page, "1", f"All {of} are done")
+            kept[name] = taken(page, tmp_path)
+    assert len({line["id"] for line in kept["Ann"]}) == 3
+    for n, line in enumerate(kept["Ann"]):  # the first label of an item is the one that counts
+        assert line["again"] == (line["id"] in {before["id"] for before in kept["Ann"][:n]})
+
+
+def test_a_reason_for_every_decision_is_asked_for_and_arrives(browser, tmp_path):  # noqa: F811
+    with watched(browser, 1366, 800) as page:
+        page.goto(out(tmp_path, ROWS[:2], ["Jo"], all_reasons=True)[0])
+        (title,) = page.get_by_role("heading", level=1).all_inner_texts()
+        assert title in page.title()
+        assert violations(page, "body") == []
+        for n, key in enumerate("13", 1):
+            press(page, key)
+            press(page, "Enter", "give a reason")
+            press(page, "r")
+            page.keyboard.type(f"because of {n}")
+            page.keyboard.press("Enter")
+            told(page, f"{n} of 2" if n == 1 else "All 2 are done")
+        taken(page, tmp_path)
+    labels = raters.labels("presupposition", ROWS, tmp_path / "labels")
+    assert set(zip(labels["value"], labels["reason"])) == {
+        ("-1", "because of 1"),
+        ("1", "because of 2"),
+    }
+
+
 def test_what_is_half_entered_stays_when_another_tab_labels(desk, tmp_path):
     press(desk, "u")
     desk.keyboard.type("two questions")

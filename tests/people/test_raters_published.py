@@ -9,6 +9,7 @@ import pytest
 import raters_labels
 from raters_labels import given, write
 
+import rater_pages
 from bedside import annotation
 from bedside.annotation import raters, tasks
 from bedside.judging import baselines, judges, trust_cards
@@ -41,13 +42,16 @@ OPPOSITE |= {"side_effect": ("same", "different"), "adherence": ("attitude; expr
 
 def label_hallucinations(rows, folder):
     """Ann's labels of every second answer as hallucinated, three of them again as not."""
-    drawing = annotation.Draw(size=0, repetitions=0.3)
-    session = annotation.Session(rows, "hallucination", "Ann", "expert", drawing, folder=folder)
-    while not session.done:
-        words = session.shown()["answer"]["text"].split()
-        yes = session.at % 2 == 0 and not session.queue[session.at].repetition
-        place = {"type": "fact", "spans": [" ".join(words[:3])]} if yes else {}
-        assert session.label("yes" if yes else "no", reason='so, "it\nis"', **place) == ""
+
+    def say(item, n):
+        said = {"values": ["no"], "reason": 'so, "it\nis"'}
+        if n % 2 or item["again"]:
+            return said
+        words = item["answer"]["text"].split()
+        return said | {"values": ["yes"], "type": ["fact"], "spans": [" ".join(words[:3])]}
+
+    how = {"size": 0, "repetitions": 0.3, "group": "expert"}
+    rater_pages.answer(folder, rows, "hallucination", "Ann", say, **how)
 
 
 def label(task, rows, folder):
@@ -95,10 +99,10 @@ def world(nothing, tmp_path_factory):
         there = annotation.candidates(rows, tasks()[task])
         mine = [r for r in there if r["section"] == section][:size]
         if task == "hallucination":
-            label_hallucinations(mine, folder / "annotations")
+            label_hallucinations(mine, folder)
         else:
-            label(task, mine, folder / "annotations")
-        labels = raters.labels(task, rows, folder / "annotations")
+            label(task, mine, folder / "labels")
+        labels = raters.labels(task, rows, folder / "labels")
         path, written = raters.publish(task, rows, labels, raters.consensus(labels), folder)
         files[task] = path, written, mine, labels
     with pytest.MonkeyPatch.context() as patch:
@@ -108,7 +112,7 @@ def world(nothing, tmp_path_factory):
         patch.setattr(judges, "is_named", lambda run, judge: False)
         for name in KEEPING:
             house.run(name, until="run.keep(")["run"]._calls.close()
-        after = raters.with_labels(collect("sample"), folder / "annotations")
+        after = raters.with_labels(collect("sample"), folder / "labels")
         patch.undo()
         elsewhere(patch, folder)
         yield SimpleNamespace(
@@ -155,8 +159,8 @@ def test_flags_on_the_pieces_of_a_list_are_published_piece_by_piece(world, tmp_p
     pieces = task.asked(whole)[:3]
     label_of = "right", "false negative", "right"
     for piece, value in zip(pieces, label_of, strict=True):
-        write(tmp_path / "annotations", task.name, "Ann", piece, value)
-    labels = raters.labels(task.name, world.rows, tmp_path / "annotations")
+        write(tmp_path / "labels", task.name, "Ann", piece, value)
+    labels = raters.labels(task.name, world.rows, tmp_path / "labels")
     settled = raters.consensus(labels)
     path, written = raters.publish(task.name, world.rows, labels, settled, tmp_path)
     frame = pd.read_json(path, lines=True)
@@ -226,7 +230,7 @@ def test_cards_of_cancer_myth_and_radiation_count_the_new_labels(world, tmp_path
     run = run_of("cancer_myth", "05_judge_agreement", tmp_path, monkeypatch)
     example, how = rated(run), cancer_myth.GRADING["myth"]
     graded = asyncio.run(judges.grade_labelled(run, example, judge="lexical", **how))
-    card = trust_cards.trust_card(example["label"], graded, cancer_myth.GRADES, rng)
+    card = trust_cards.trust_card(example["label"], graded, cancer_myth.GRADES)
     assert card["n"] == 131 and card["exact"]["value"] == pytest.approx(69 / 131)
     assert card["sensitivity"]["value"] == pytest.approx(33 / 51)
     assert card["specificity"]["value"] == pytest.approx(75 / 80)

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from raters_labels import cells, row
 
+import rater_pages
 from bedside import BedsideError, annotation
 from bedside.annotation import raters, tasks
 from bedside.papers.cancer_myth import labels as room
@@ -120,21 +121,14 @@ def test_labels_of_the_survey_stand_at_its_rows_and_are_published_nowhere(tmp_pa
         key = f"question of {one['id']}"
         content["shared"][key], one["shared"] = one["shared"], [key]
     seen = annotation.rows(content)
-    session = annotation.Session(
-        seen,
-        PARAGRAPHS,
-        "Ann",
-        drawing=annotation.Draw(size=0, repetitions=0),
-        folder=tmp_path / "annotations",
-    )
-    while not session.done:
-        assert session.label("2", type=["Overly generic"]) == ""
-    raters.with_labels(content, tmp_path / "annotations")
+    said = {"values": ["2"], "type": ["Overly generic"]}
+    rater_pages.answer(tmp_path, seen, PARAGRAPHS, "Ann", lambda item, n: said, size=0)
+    raters.with_labels(content, tmp_path / "labels")
     more = known[0]["more"]
     assert [m["task"] for m in more] == [f"{PARAGRAPHS}, part {n}, label" for n in (1, 2, 3)]
     assert {(m["judge"], m["value"]) for m in more} == {("Ann", "2 of 5, Overly generic")}
     assert all(one["human"] == [] for one in known)
-    given = raters.labels(PARAGRAPHS, seen, tmp_path / "annotations")
+    given = raters.labels(PARAGRAPHS, seen, tmp_path / "labels")
     assert len(given) == 6 and raters.judged(seen, PARAGRAPHS).empty
     with pytest.raises(BedsideError, match="no study reads labels"):
         raters.publish(PARAGRAPHS, seen, given, raters.consensus(given), tmp_path)

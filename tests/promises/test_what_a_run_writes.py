@@ -13,6 +13,8 @@ from bedside import BedsideError
 from bedside.build import settings
 from bedside.judging import trust_cards
 from bedside.keep.replies import Request, as_reply
+from bedside.papers.cancer_myth.figures import growth, stacked
+from bedside.papers.meddialbench.charts import points
 from bedside.publish import pages
 from bedside.read import claims, paths, prompts, sources
 from bedside.run import Run
@@ -79,7 +81,7 @@ def test_a_judged_table_shows_how_good_its_judge_is_at_each_task(run):
         run.table("t", rows(), "T", judged=True)
     # one error of one step; by chance (1 + 4 * 2 + 2 + 2 * 2 + 4 + 1) / 4 = 5 squared: 1 - 1/5
     said = pd.DataFrame({"status": "graded", "value": [-1, 0, 1, 1]})
-    card = trust_cards.trust_card([-1, 0, 1, 0], said, [-1, 0, 1], np.random.default_rng(0))
+    card = trust_cards.trust_card([-1, 0, 1, 0], said, [-1, 0, 1])
     run.write_card("lexical", card, "their authors")
     run.write_card("lexical", {**card, "n": 9}, "us", task="another task")
     run.table("t", rows(), "T", judged=("", "another task"))
@@ -146,10 +148,10 @@ def test_a_chart_without_a_number_says_so(tmp_path):
     shown = frame.assign(series=frame["source"], label="", left=0, right=1)
     _, axes = plots.figure((12, 6), 2, 4)
     charts = axes.ravel()[:7]
-    for chart, ax in zip((plots.dots, plots.bars, plots.stacked, plots.growth, plots.heat), charts):
+    for chart, ax in zip((plots.dots, plots.bars, stacked, growth, plots.heat), charts):
         chart(ax, frame)
-    plots.curves(charts[5], shown, "k", ticks=[1, 10])
-    plots.points(charts[6], shown, "value", "low")
+    plots.curves(charts[5], shown, "k")
+    points(charts[6], shown, "value", "low", shown["label"] != "")
     assert all("no value" in " ".join(t.get_text() for t in ax.texts) for ax in charts)
 
 

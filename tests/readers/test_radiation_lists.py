@@ -166,7 +166,7 @@ def test_a_reply_without_text_is_no_list_and_no_number(run, endpoint):
     asyncio.run(matching.compared(run, found, "served"))
     assert len(endpoint.bodies) == before  # nothing to match
     free = graded[graded["regime"] == "free-form"]
-    means = shared.estimated_means(free, scores.METRICS, ["model", "profile"], run)
+    means = shared.estimated_means(free, scores.METRICS, ["model", "profile"])
     made = tables.score_table(run, means, "Table 1").query("source == 'run'").set_index("column")
     assert made["value"].isna().all()
     assert made.loc["F1", ["n", "unscored"]].tolist() == [0, len(whys)]

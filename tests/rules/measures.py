@@ -36,7 +36,6 @@ CARD = trust_cards.trust_card(
     np.repeat([1, 0], 20),
     pd.DataFrame({"status": "graded", "value": [1] * 17 + [0] * 20 + [1] * 3}),
     [0, 1],
-    np.random.default_rng(0),
 )
 
 
@@ -193,9 +192,7 @@ def scored(frame):
 
 
 def means(run, frame):
-    return tables.estimated_means(
-        scored(frame), radiation.METRICS, ["model", "regime", "profile"], run
-    )
+    return tables.estimated_means(scored(frame), radiation.METRICS, ["model", "regime", "profile"])
 
 
 def by_onset(run, frame):
@@ -204,15 +201,15 @@ def by_onset(run, frame):
 
 
 MEASURES = {
-    "PCS and PCR": (MYTHS, lambda run, f: cancer_myth.scores(f, run, ["category"])),
+    "PCS and PCR": (MYTHS, lambda run, f: cancer_myth.scores(f, ["category"])),
     "pairs of systems": (MYTHS, lambda run, f: systems.pairs(f, run)),
-    "agreement of systems": (MYTHS, lambda run, f: systems.agreement(f, run)),
+    "agreement of systems": (MYTHS, lambda run, f: systems.agreement(f)),
     "rates of the cures": (CURES, lambda run, f: cures.rates(f)),
     "against plain": (CURES, lambda run, f: cures.pairs_as_one(cures.rates(f))),
     "Table 6": (DETECTED, lambda run, f: medhalu_cells.six(run, f, ITEMS)),
     "spans": (DETECTED, lambda run, f: spans.span_table(run, f, ITEMS, MARKED)),
     "accuracy": (HELD, lambda run, f: accuracy(f)),
-    "changes": (HELD, lambda run, f: consulted.changes(f, run)),
+    "changes": (HELD, lambda run, f: consulted.changes(f)),
     "O/E": (HELD, lambda run, f: consulted.interactions(f, PAIRS, run)),
     "ends": (HELD, lambda run, f: baseline.end_table(run, f)),
     "lists": (LISTS, means),

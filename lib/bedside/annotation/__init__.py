@@ -1,23 +1,21 @@
 """Blind annotation: a rater labels replies without seeing who wrote them.
 
-In a notebook, with a document of judged items:
+With a document of judged items:
 
     rows = annotation.rows(document)
-    annotation.box(rows, "my_task", group="expert", size=30)    # asks who labels
-    session = annotation.Session(rows, "my_task", "Ann", "expert", annotation.Draw(size=30))
-    annotation.widget(session)                                  # the same for a known rater
+    annotation.handed.out(rows, "my_task", ["Ann", "Ben"], folder, group="expert", size=30)
+    annotation.handed.taken("returned")
 
-Each label is written to data/external/annotations/<task>/<rater>.jsonl before the next item comes.
-Running the cells again resumes where the file stops.
+Each rater labels on a page of their own. What comes back is added to
+data/external/annotations/<task>/<rater>.jsonl.
 
 What a study asks raters is in its `labels`, how a reply is shown in `publish.judged_items`, and
 whether a judge agrees with people in `judging.trust_cards`.
 
 labelling: all tasks. blind: what a rater sees. sampling: which rows are drawn. log: labels on disk.
-session: the way through a sample. handed: pages that need no server, and what comes back. faults:
-faults of a label. entrance, training, attention: a study's protocol: consent and background, items
-that come first, items with a known answer. widget: the session on screen. raters: labels of several
-raters, and judges compared with them.
+session: a rater's items. handed: pages that need no server, and what comes back. faults: faults of
+a label. protocol: a study's own: consent and background, items that come first, items with a known
+answer. raters: labels of several raters, and judges compared with them.
 """
 
 from . import handed
@@ -26,7 +24,6 @@ from .labelling import tasks
 from .log import ADJUDICATED, FIELDS, FOLDER, Log, read
 from .sampling import Draw, Entry, coverage, sample
 from .session import Rules, Session, assigned, grouped
-from .widget import box, widget
 
 __all__ = [
     "ADJUDICATED",
@@ -39,7 +36,6 @@ __all__ = [
     "Session",
     "alias",
     "assigned",
-    "box",
     "candidates",
     "coverage",
     "grouped",
@@ -49,5 +45,4 @@ __all__ = [
     "rows",
     "sample",
     "tasks",
-    "widget",
 ]

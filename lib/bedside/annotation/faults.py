@@ -10,11 +10,11 @@ REFUSALS = {
 }
 
 
-def fault_of(task, values, said, seconds, answer, protocol=False):
+def fault_of(task, values, said, seconds, answer):
     """The fault of a label in words, or an empty text.
 
-    said: type, spans, reason, refused, source. answer: the text in which spans are marked.
-    protocol: check that values have the reason or source that they need.
+    task: as `ruled`. said: type, spans, reason, refused, source. answer: the text in which spans
+    are marked.
     """
     if not 0 <= seconds < math.inf:
         return f"seconds are {seconds}; give a number from 0"
@@ -24,9 +24,7 @@ def fault_of(task, values, said, seconds, answer, protocol=False):
         return f"{unknown[0]!r} is not a choice; choices are {_listed(task.choices)}"
     if not task.several and len(values) != 1:
         return f"choose one of {_listed(task.choices)}"
-    return (
-        _details(task, values, said, answer) or (protocol and _protocol(task, values, said)) or ""
-    )
+    return _details(task, values, said, answer) or _lacking(task, values, said)
 
 
 def _listed(given):
@@ -60,8 +58,8 @@ def _details(task, values, said, answer):
     return f"the span {missing[0]!r} is not in the answer; select it there" if missing else ""
 
 
-def _protocol(task, values, said):
-    """What a label lacks by the study's protocol."""
+def _lacking(task, values, said):
+    """The reason or source that a label lacks."""
     if set(values) & set(task.reason_for) and not said["reason"]:
         return f"{values[0]!r} needs a reason (r)"
     if set(values) & set(task.source_for) and not said["source"]:

@@ -23,15 +23,15 @@ from bedside.publish.pages import hashes, template
 from bedside.read import outside, paths
 from bedside.read.prompts import clean
 
-from . import training
+from . import protocol
 from .blind import alias, rows
 from .faults import fault_of
 from .labelling import tasks
 from .log import ADJUDICATED, FOLDER, Log, named, read
-from .session import SAID, Session, all_reasons, grouped
+from .session import SAID, Rules, Session, assigned, grouped, ruled
 
 HERE = Path(__file__).parent
-SCRIPT = "elements spans door entrance desk render alone".split()
+SCRIPT = "elements spans entrance desk render alone".split()
 LARGEST = 30_000_000  # bytes of a file that comes back
 
 
@@ -83,11 +83,11 @@ def out(
 def _page(session):
     """A session as HTML text; its entries are put down for the labels that come back."""
     items = [_item(session, entry) for entry in session.queue]
-    blank = {**dict.fromkeys(("value", *SAID), ""), "spans": []}
     kept = [
-        {**session._record(entry, blank, 0.0), "answer": item["answer"]["text"]}
+        {**session.record(entry), "answer": item["answer"]["text"]}
         for entry, item in zip(session.queue, items)
     ]
+    entrance = protocol.entrance(session.task, session.log)
     made = {"group": session.group, **asdict(session.rules), "entries": kept}
     place = _place(session.log, made)
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -96,11 +96,12 @@ def _page(session):
         "hand": place.stem.removeprefix(f"{session.log.rater}-"),
         "task": session.task.name,
         "about": session.about,
-        "entrance": session.entrance and session.entrance.shown(),
-        "training": training.known(session.task) if session.protocol else [],
+        "entrance": entrance if session.rules.protocol else None,
+        "training": protocol.training(session.task) if session.rules.protocol else [],
         "items": items,
     }
-    scripts = ["\n".join([*map(_script, SCRIPT), "begin();"])]
+    sources = [(HERE / f"script/{name}.js").read_text(encoding="utf-8") for name in SCRIPT]
+    scripts = ["\n".join([*sources, "begin();"])]
     data = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
     style = (HERE / "annotation.css").read_text(encoding="utf-8")
     return template(HERE / "alone.html.j2").render(
@@ -130,11 +131,6 @@ def _place(log, made):
     return folder / f"{log.rater}-{digest([log.rater, timeless])[:12]}.json"
 
 
-def _script(name):
-    text = (HERE / f"script/{name}.js").read_text(encoding="utf-8")
-    return text.replace("export default { render };", "")
-
-
 def _item(session, entry):
     """What a page gets of an entry: what is on screen, and this rater's label so far."""
     given = session.given(entry)
@@ -162,16 +158,22 @@ def by_make(given: dict[str, str]) -> None:
         raise BedsideError('name the raters: make annotate TASK=... RATERS="Anna Berg, Jo"')
     try:
         seed, size = int(given.get("seed", 0)), int(given.get("size", 20))
+        own = task.batches if "protocol" in given and "shared" not in given else 0
+        batches = int(given.get("batches", own))
     except ValueError:
-        raise BedsideError("SEED and SIZE are whole numbers") from None
+        raise BedsideError("SEED, SIZE and BATCHES are whole numbers") from None
     how = {"group": given.get("group", ""), "seed": seed, "protocol": "protocol" in given}
+    how["all_reasons"] = "reasons" in given
     found = rows(_document(task, given))
     if names == [ADJUDICATED]:
         labels = raters.labels(task.name, found)
         found = raters.differing(labels, found, task.name)
         how["opinions"] = raters.opinions(labels, found)
     else:
-        how |= {"size": size, "raters": names if "shared" in given else ()}
+        shares = "shared" in given or batches
+        how |= {"size": size, "batches": batches, "raters": names if shares else ()}
+        if batches:
+            print("batches:", assigned(names, batches))
     for path, count in out(found, task.name, names, settings.figures() / "annotate", **how):
         print(f"{paths.rel(path)}: {count} items")
     print("Send each rater their page; what they send back: make annotate FROM=its folder")
@@ -268,24 +270,27 @@ def _read(line, task, entries, kept):
     spans = [s for s in map(clean, said.get("spans", [])) if s.strip()]
     texts |= {"type": JOINED.join(said.get("type", [])), "spans": spans}
     values, seconds = sorted(set(said.get("values", []))), round(said.get("seconds", 0.0), 3)
-    how = all_reasons(task) if kept["all_reasons"] else task
-    if fault := fault_of(how, values, texts, seconds, entry["answer"], kept["protocol"]):
+    how = ruled(task, Rules(kept["protocol"], kept["all_reasons"]))
+    if fault := fault_of(how, values, texts, seconds, entry["answer"]):
         raise ValueError(fault)
     record = {k: v for k, v in entry.items() if k != "answer"}
     return "label", {**record, "value": JOINED.join(values), **texts, "seconds": seconds, "at": at}
 
 
 def _beside(log, kind, records, group):
-    """Put down consent, background and training as a session in a notebook does, once each."""
+    """Put down consent and background, or training, once each."""
     folder = {"training": "training", "entrance": "background"}[kind]
     path = log.path.parent / folder / log.path.name
-    known = path.read_bytes() if path.is_file() else b""
+    before = path.read_bytes() if path.is_file() else b""
     task = tasks()[log.path.parent.name]
     for r in records:
         if kind == "entrance":
-            allowed = {name: answers for name, _, answers in task.background}
-            mine = {k: v for k, v in r["answers"].items() if v in allowed.get(k, ())}
+            said = r["answers"]
+            mine = {
+                name: said[name] if said.get(name) in known else protocol.NOT_SAID
+                for name, _, known in task.background
+            }
             r = {"consent": digest(task.consent), "group": group, "answers": mine, "at": r["at"]}
         line = json.dumps(r).encode() + b"\n"
-        if line not in known:
+        if line not in before:
             append(path, [line])

@@ -1,4 +1,4 @@
-"""A rater's way through a sample: what is on screen, which labels are accepted, what comes next."""
+"""A rater's items in their order, and what is on screen of each."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -11,17 +11,13 @@ import numpy as np
 from bedside import BedsideError, choose
 from bedside.annotation.labelling import tasks
 from bedside.keep.store import digest
-from bedside.publish.judged_items import JOINED, Task
-from bedside.read import paths
+from bedside.publish.judged_items import Task
 from bedside.read.prompts import clean
 
-from . import attention
+from . import protocol
 from .blind import alias, candidates, material
-from .entrance import Entrance
-from .faults import fault_of
 from .log import ADJUDICATED, NAME, RESERVED, Log, named
 from .sampling import Draw, Entry, draw, share
-from .training import Training
 
 # The fields of a task that the page gets: not those that choose rows and blocks or use labels.
 ABOUT = (
@@ -35,10 +31,11 @@ ABOUT = (
     "labels",
     "spans_for",
     "several",
+    "reason_for",
+    "source_for",
+    "closing",
 )
-PROTOCOL = ("reason_for", "source_for", "closing")  # only if raters follow the protocol
 SAID = ("type", "spans", "reason", "refused", "source")  # the parts of a label beside its value
-LATER = "it was put off once already; label it, or press u (can't decide) or w (the item is faulty)"
 
 
 @dataclass(frozen=True)
@@ -53,9 +50,10 @@ class Rules:
     all_reasons: bool = False
 
 
-def all_reasons(task: Task) -> Task:
-    """A task that asks for a reason whatever the value."""
-    return replace(task, reason_for=task.values)
+def ruled(task: Task, rules: Rules) -> Task:
+    """A task as these rules ask for it: without the protocol it needs no reasons and sources."""
+    asks = {} if rules.protocol else {"reason_for": (), "source_for": (), "closing": ""}
+    return replace(task, **asks | ({"reason_for": task.values} if rules.all_reasons else {}))
 
 
 def grouped(**settings: Any) -> dict[str, Any]:
@@ -68,16 +66,12 @@ def grouped(**settings: Any) -> dict[str, Any]:
 
 
 class Session:
-    """A rater's way through a sample; it resumes where the log stopped.
-
-    `shown()` is the item on screen; `label(...)`, `back()` and `skip()` lead on from it, `read()`
-    after a training item, and `enter(...)` from the page before the first one.
+    """The items that a rater labels: `queue` holds the entries in the order of labelling.
 
     rows: from `annotation.rows(document)`. group: "expert", "layperson" or another word. drawing,
     rules: by default `Draw()` and `Rules()`. folder: of the logs, by default
     data/external/annotations. opinions: for ADJUDICATED, the raters' labels, {row id: [{value,
-    type, spans, reason, refused, source}]}; all those rows are then shown. `queue` holds the
-    entries in the order of labelling, `at` the place of the item on screen.
+    type, spans, reason, refused, source}]}; all those rows are then shown.
     """
 
     def __init__(
@@ -92,13 +86,10 @@ class Session:
         folder: Path | str | None = None,
         opinions: Mapping[str, list[dict]] | None = None,
     ):
-        drawing, rules = drawing or Draw(), rules or Rules()
-        self.task = tasks()[choose(task, tasks(), "task")]
-        if rules.all_reasons:
-            self.task = all_reasons(self.task)
+        drawing, self.rules = drawing or Draw(), rules or Rules()
+        self.task = ruled(tasks()[choose(task, tasks(), "task")], self.rules)
         self.log, self.group = Log(folder, task, rater), str(group).strip()
-        self.opinions, self.protocol, self.seed = opinions, rules.protocol, drawing.seed
-        self.rules = rules
+        self.opinions, self.seed = opinions, drawing.seed
         if (self.log.rater == ADJUDICATED) != (opinions is not None):
             raise BedsideError(f"rater {self.log.rater!r}: {RESERVED}")
         if self.group and not NAME.fullmatch(self.group):
@@ -119,17 +110,11 @@ class Session:
                 " that has them (`public` for released data), run the paper's notebooks, or choose"
                 " another task"
             )
-        if self.protocol and opinions is None:
-            self.queue = attention.mixed(self.queue, self.task, self.log.rater, self.seed)
+        if self.rules.protocol and opinions is None:
+            self.queue = protocol.mixed(self.queue, self.task, self.log.rater, self.seed)
         self.drawn = {"seed": self.seed, "size": drawing.size}
         self.drawn |= {"n": len(found), "of": len(self.queue)}
-        self._sha = {e.row["id"]: digest(material(e.row, self.task)) for e in self.queue}
-        self._training = Training(self.task, self.log) if self.protocol else None
-        self._entrance = Entrance(self.task, self.log, self.group) if self.protocol else None
-        self._later = set()  # what was put off
-        self.at = 0
-        self._read()
-        self._next()
+        self._labels = self.log.both()
 
     def _queue(self, found, drawing):
         """This rater's entries: the sample or a share of it, in pieces if the task splits rows."""
@@ -150,83 +135,18 @@ class Session:
             drawn = share(draw(found, size, seed), place, of, overlap, seed, repetitions)
         return [Entry(row, e.repetition) for e in drawn for row in self.task.asked(e.row)]
 
-    def _read(self):
-        """Read all labels on disk, including those from other windows."""
-        self._labels = self.log.both()
-
     def given(self, entry):
         """The record of an entry, or None; a record for a different text doesn't count."""
         record = self._labels[entry.repetition].get(alias(entry.row["id"]))
-        return record if record and record["text_sha256"] == self._sha[entry.row["id"]] else None
+        return record if record and record["text_sha256"] == self._sha(entry) else None
 
-    def _next(self):
-        """Go to the next item without a label, or else to the first one."""
-        places = [*range(self.at, len(self.queue)), *range(self.at)]
-        self.at = next((i for i in places if not self.given(self.queue[i])), len(self.queue))
-
-    @property
-    def entrance(self):
-        """The page before the first item, as `Entrance`, or None once the rater has agreed."""
-        return self._entrance if self._entrance and not self._entrance.passed else None
-
-    @property
-    def training(self):
-        """The training items that are left, as `Training`, or None."""
-        return self._training if self._training and self._training.left else None
-
-    @property
-    def done(self):
-        """Whether there is nothing on screen to label."""
-        return not (self.entrance or self.training) and self.at == len(self.queue)
-
-    @property
-    def progress(self):
-        """(number of items labelled or refused, number of items)."""
-        return sum(self.given(e) is not None for e in self.queue), len(self.queue)
-
-    @property
-    def refused(self):
-        """How many of the queue were refused."""
-        return sum(bool((self.given(e) or {"refused": ""})["refused"]) for e in self.queue)
+    def _sha(self, entry):
+        return digest(material(entry.row, self.task))
 
     @property
     def about(self):
-        """The task for the front-end: a dict of its ABOUT and PROTOCOL fields, and the rater."""
-        about = {name: getattr(self.task, name) for name in ABOUT}
-        plain = {"reason_for": (), "source_for": (), "closing": ""}
-        about |= {k: getattr(self.task, k) for k in PROTOCOL} if self.protocol else plain
-        return about | {"rater": self.log.rater}
-
-    def shown(self):
-        """The item on screen, for the front-end: a dict.
-
-        It has place, handled, refused, of, where, what `item` gives, and earlier (the rater's own
-        label), and nothing else of the row. A training item has its name in
-        `training`, and `feedback` once it is answered. When everything is labelled, `place` is None
-        and `where` names the file. Before consent there is only the page in `entrance`.
-        """
-        handled, of = self.progress
-        made = {"handled": handled, "of": of, "refused": self.refused}
-        made |= {
-            "where": paths.rel(self.log.path),
-            "training": "",
-            "feedback": None,
-            "opinions": [],
-            "cut": False,
-            "entrance": None,
-        }
-        if self.entrance:
-            return made | {"place": "entrance", "entrance": self.entrance.shown()}
-        if self.training:
-            return made | self.training.shown()
-        if self.done:
-            return made | {"place": None}
-        entry = self.queue[self.at]
-        earlier = self.given(entry)
-        if earlier:
-            values = self._values(earlier["value"]) if not earlier["refused"] else []
-            earlier = {k: earlier[k] for k in SAID} | {"values": values}
-        return made | {"place": self.at} | self.item(entry) | {"earlier": earlier}
+        """The task for the page: a dict of its fields ABOUT, and the rater."""
+        return {name: getattr(self.task, name) for name in ABOUT} | {"rater": self.log.rater}
 
     def item(self, entry):
         """What is on screen of an entry: `material`, cut (at the limit of a reply), opinions."""
@@ -246,74 +166,8 @@ class Session:
             for i in rng.permutation(len(given))
         ]
 
-    def _values(self, value):
-        """The single values of a label's value."""
-        if not isinstance(value, str):
-            return list(value)
-        return [v for v in value.split(JOINED) if v] if self.task.several else [value]
-
-    def label(self, value, type="", spans=(), reason="", seconds=0.0, *, refused="", source=""):
-        """Label or refuse the item on screen and go on. Returns "", or the fault in words.
-
-        value: one of the task's values, a list of them for `several`, empty for a refusal. type:
-        for a task with further labels, those that hold, as a list or joined. refused: undecided or
-        faulty. After a fault nothing is recorded and the item stays; otherwise the next item
-        without a label is shown. A training item stays until `read()`.
-        """
-        if self.done:
-            return "everything is labelled; go back to correct a label"
-        if self.entrance:
-            return "nothing is labelled without your consent"
-        if self.training and self.training.feedback:
-            return "read the feedback first, then go on"
-        row = self.training.left[0] if self.training else self.queue[self.at].row
-        try:
-            values = sorted(set(self._values(value))) if value or not refused else []
-            type = JOINED.join(dict.fromkeys([type] if isinstance(type, str) else type))
-            spans = [spans] if isinstance(spans, str) else spans
-            spans = list(dict.fromkeys(s.strip() for s in map(clean, spans) if s.strip()))
-            reason, source = clean(reason).strip(), clean(source).strip()
-            seconds = round(float(seconds), 3)
-        except (TypeError, ValueError):
-            return "the label can't be read: value, spans and reason are text, seconds a number"
-        said = {"type": type, "spans": spans, "reason": reason, "refused": refused}
-        said |= {"source": source}
-        answer = material(row | {"blocks": []}, self.task)["answer"]["text"]
-        if fault := fault_of(self.task, values, said, seconds, answer, self.protocol):
-            return fault
-        said = {"value": JOINED.join(values)} | said
-        if self.training:
-            self.training.answer(said, values)
-            return ""
-        try:
-            self.log.append(self._record(self.queue[self.at], said, seconds))
-            self._read()
-        except BedsideError as e:
-            return str(e)
-        self._next()
-        return ""
-
-    def enter(self, agreed, answers):
-        """Go on from the page before the first item. Returns "", or the fault in words.
-
-        agreed: True for consent. answers: to the questions about the rater, {name: answer}.
-        """
-        try:
-            return self.entrance.enter(agreed, answers) if self.entrance else ""
-        except OSError as e:
-            return f"{paths.rel(self.entrance.path)} could not be written ({e.strerror})"
-
-    def read(self):
-        """Go on from the feedback of a training item. Returns "", or the fault in words."""
-        if self.training and self.training.feedback:
-            try:
-                self.training.read()
-            except OSError as e:
-                return f"{paths.rel(self.training.path)} could not be written ({e.strerror})"
-        return ""
-
-    def _record(self, entry, said, seconds):
-        """A label as the log has it: FIELDS in their order."""
+    def record(self, entry):
+        """A label of an entry as the log has it, with FIELDS in their order and nothing said."""
         row = entry.row
         return {
             "id": alias(row["id"]),
@@ -321,39 +175,14 @@ class Session:
             "task": self.task.name,
             "rater": self.log.rater,
             "group": self.group,
-            **said,
-            "seconds": seconds,
+            **dict.fromkeys(("value", *SAID), ""),
+            "spans": [],
+            "seconds": 0.0,
             "at": datetime.now(UTC).isoformat(timespec="seconds"),
             "check": entry.repetition,
             "sample": self.drawn,
-            "text_sha256": self._sha[row["id"]],
+            "text_sha256": self._sha(entry),
         }
-
-    def back(self):
-        """Go to the item before this one; a new label for it takes the place of the old."""
-        if not (self.entrance or self.training):
-            self.at = max(self.at - 1, 0)
-
-    def skip(self):
-        """Put an item off to the end, once, recording nothing; leave a labelled one where it is.
-
-        Returns "", or a message that it can't be put off again.
-        """
-        if self.done or self.entrance or self.training:
-            return ""
-        entry = self.queue[self.at]
-        if not self.given(entry):
-            if (entry.row["id"], entry.repetition) in self._later:
-                return LATER
-            self._later.add((entry.row["id"], entry.repetition))
-            del self.queue[self.at]
-            for i, later in enumerate(self.queue):
-                same = later.row["id"] == entry.row["id"] and later.repetition
-                if same and not entry.repetition and not self.given(later):
-                    self.queue[i], entry = entry, later  # it comes first now, and so is what counts
-            self.queue.append(entry)
-        self._next()
-        return ""
 
 
 def assigned(raters, batches):
@@ -365,7 +194,7 @@ def assigned(raters, batches):
     if batches < 1 or not names or len(names) % batches:
         raise BedsideError(
             f"batches is {batches} for {len(names)} raters; give a number of batches by which the"
-            " raters can be divided, 10 for example for 30 raters"
+            " raters can be divided, 10 for example for 30 raters, or 0: all label the same"
         )
     return {name: place % batches + 1 for place, name in enumerate(names)}
 

@@ -28,12 +28,14 @@ LABELS       | study batch     | a file of labels made elsewhere, which measure 
 REPEATS      | study batch     | how often each question is asked
 TEMPERATURE  | study batch     | of the answers (usual: 0)
 NAME         | study batch annotate | a name for this run of your questions
-TASK         | annotate        | what raters decide (notebooks/annotate.ipynb lists all)
+TASK         | annotate        | what raters decide (notebooks/agreement.ipynb lists all)
 RATERS       | annotate        | "Anna Berg, Jo"; adjudicated: what they differ on
 GROUP        | annotate        | expert, layperson or another word
 SIZE         | annotate        | how many replies are drawn (20); 0: all
 SHARED       | annotate        | 1: raters share the sample, a fifth of it goes to all
+BATCHES      | annotate        | so many parts of the sample, each for equally many raters
 PROTOCOL     | annotate        | 1: by the study's own protocol, with consent and training first
+REASONS      | annotate        | 1: a reason for every decision
 REVISION     | study batch     | which version of a dataset of the Hugging Face Hub
 COMPARE      | study           | two runs, COMPARE=old,new: what changed
 NUMBERS      | check           | a file of printed numbers (docs/check.md); new: a template

@@ -125,7 +125,7 @@ def parse(text: str, values: Sequence[int | str], key: str = "score") -> int | s
     return only(_grade(one, values) for one in said) if last else None
 
 
-def parse_option(text: str, options: Mapping[str, str], key: str = "answer") -> str | None:
+def parse_option(text: str, options: Mapping[str, str]) -> str | None:
     """The option that a text chooses, or None. options: {letter or word: its text}.
 
     Like `parse`, but the option may come with its text or in brackets, after `Answer:` or `The
@@ -142,10 +142,8 @@ def parse_option(text: str, options: Mapping[str, str], key: str = "answer") -> 
         return spelled.get(plain(said))
 
     spelled = {plain(s): o for o, t in options.items() for s in (o, f"{o} {t}", t)}
-    text, (members, _) = QUOTED.sub("", text), _stated(text, key)
-    marker = (
-        rf"^[\W_]*(?:the )?(?:final |correct |best )?{re.escape(key)}(?:[*_ ]*[:=]| is\b:?)(.*)$"
-    )
+    text, (members, _) = QUOTED.sub("", text), _stated(text, "answer")
+    marker = r"^[\W_]*(?:the )?(?:final |correct |best )?answer(?:[*_ ]*[:=]| is\b:?)(.*)$"
     lines = re.findall(marker, text, re.I | re.M)
     if members and not (lines or ends_with(text, members)):
         return None

@@ -17,7 +17,6 @@ def trust_card(
     labels: "ArrayLike",
     verdicts: "pd.DataFrame",
     values: Sequence[float | str],
-    rng: "np.random.Generator",
     positive: float | str | None = 1,
     units: "ArrayLike | None" = None,
     ordered: bool | None = None,

@@ -91,8 +91,8 @@ async def cards(own, answered):
     found, made = await on_labelled(own, known), {}
     of = "criteria of answers" if own.criteria else "answers"
     for judge, part in found.groupby("judge", sort=False):
-        labels, rng = part["label"].astype(int), own.rng("card")
-        card = trust_cards.trust_card(labels, part, VALUES, rng, units=part["unit"])
+        labels = part["label"].astype(int)
+        card = trust_cards.trust_card(labels, part, VALUES, units=part["unit"])
         made[judge] = own.write_card(judge, card, judges.whose(part), of=of)
     return made
 

@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+RESAMPLES = 10_000  # of what is drawn: sign flips, posteriors
+
 
 def require(*conditions: tuple[bool, str]) -> None:
     """Raise ValueError with the message of the first condition that is not met."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .inputs import booleans, by_unit, numbers, require
+from .inputs import RESAMPLES, booleans, by_unit, numbers, require
 from .judge_errors import true_share
 
 LEAST = 10  # units: of fewer, no interval is known to cover what it says
@@ -241,8 +241,6 @@ def corrected_rate(
     sensitivity: Interval,
     specificity: Interval,
     rng: np.random.Generator,
-    *,
-    resamples: int = 10_000,
 ) -> Interval:
     """A rate in 0..1 by an imperfect judge, corrected for its errors (Rogan and Gladen 1978).
 
@@ -263,7 +261,7 @@ def corrected_rate(
     if any(size != size for size in sizes):
         return Interval(value, nan, nan, rate.n)
     drawn, sens, spec = (
-        rng.beta(i.value * size + 0.5, (1 - i.value) * size + 0.5, resamples)
+        rng.beta(i.value * size + 0.5, (1 - i.value) * size + 0.5, RESAMPLES)
         for i, size in zip(known, sizes)
     )
     draws = true_share(drawn, sens, spec)

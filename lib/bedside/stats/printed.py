@@ -14,14 +14,14 @@ from numpy.typing import ArrayLike
 EXACT = 1000  # n times the width of the scale, up to which deviations are counted out
 
 
-def drop_noise(values: ArrayLike, digits: int = 12) -> np.ndarray:
-    """Sums and differences of printed numbers, or of shares of whole counts, rounded to `digits`.
+def drop_noise(values: ArrayLike) -> np.ndarray:
+    """Sums and differences of printed numbers, or of shares of whole counts, rounded to 12 digits.
 
     Floating point puts 0.1 + 0.2 - 0.3 above 0, and 0.77 - 0.70 above 0.69 - 0.62. Rounded,
     signs, ties and ranks are those of exact decimals, as long as none that are printed or counted
     differ by less. Not for p values and other numbers that may be so small.
     """
-    return np.round(values, digits) + 0.0  # no -0.0
+    return np.round(values, 12) + 0.0  # no -0.0
 
 
 def span(value: Fraction, step: Fraction, truncated: bool = False) -> tuple[Fraction, Fraction]:

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .inputs import by_unit, numbers, require
+from .inputs import RESAMPLES, by_unit, numbers, require
 
 CELLS = 2**17  # in one block of flips: 1 MB, for the cache and to bound the memory
 
@@ -14,12 +14,11 @@ def paired_permutation(
     rng: np.random.Generator,
     *,
     units: ArrayLike | None = None,
-    resamples: int = 10_000,
 ) -> float:
     """Two-sided sign-flip p of the mean difference of paired values (n,).
 
     units (n,): the differences of a unit flip together. Up to 13 units every sign pattern is
-    counted and p is exact; beyond, p = (hits + 1) / (resamples + 1). As
+    counted and p is exact; beyond, p = (hits + 1) / (RESAMPLES + 1). As
     scipy.stats.permutation_test of the mean difference, permutation_type="samples".
     """
     a, b = numbers(a), numbers(b)
@@ -30,9 +29,9 @@ def paired_permutation(
     if count <= 13:
         signs = 1 - 2 * (np.arange(2**count)[:, None] >> np.arange(count) & 1)
         return float((np.abs(signs @ sums) >= reached).mean())
-    flips = _integers(rng, 2, resamples, count)
+    flips = _integers(rng, 2, RESAMPLES, count)
     hits = sum((np.abs((1 - 2 * flip) @ sums) >= reached).sum() for flip in flips)
-    return float((hits + 1) / (resamples + 1))
+    return float((hits + 1) / (RESAMPLES + 1))
 
 
 def two_sided_p(values: ArrayLike, null: ArrayLike) -> np.ndarray:

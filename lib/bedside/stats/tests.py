@@ -7,6 +7,8 @@ from numpy.typing import ArrayLike
 
 from .inputs import booleans, by_unit, numbers, require, shares
 
+ALPHA, POWER = 0.05, 0.8  # of planned tests: the error allowed, and how often they should find
+
 
 def mcnemar(a: ArrayLike, b: ArrayLike) -> float:
     """Exact two-sided McNemar p of paired booleans (n,); 1.0 when no pair is discordant."""
@@ -25,9 +27,7 @@ def mcnemar_counts(b: int, c: int) -> float:
     return float(min(1, 2 * bdtr(min(b, c), b + c, 0.5)))
 
 
-def mcnemar_power(
-    n: int, lost: float, won: float, alpha: float = 0.05, exact: bool = True
-) -> float:
+def mcnemar_power(n: int, lost: float, won: float, exact: bool = True) -> float:
     """Power of McNemar's test with n pairs, the exact one or chi-squared without correction.
 
     lost and won: the shares of the pairs that are discordant one way and the other.
@@ -45,22 +45,20 @@ def mcnemar_power(
         p = 2 * bdtr(np.minimum(b, c), both, 0.5)
     else:
         p = chdtrc(1, (b - c) ** 2 / np.maximum(both, 1))
-    return float(chance[np.where(both > 0, p, 1) < alpha].sum())
+    return float(chance[np.where(both > 0, p, 1) < ALPHA].sum())
 
 
-def mde_paired(n: float, discordant: float, alpha: float = 0.05, power: float = 0.8) -> float:
-    """Smallest difference d of two paired proportions that McNemar's test finds with this power.
+def mde_paired(n: float, discordant: float) -> float:
+    """Smallest difference d of two paired proportions that McNemar's test finds with POWER.
 
     discordant: the share psi of the n pairs in which the two differ. Solves
-    z(1 - alpha/2) sqrt(psi) + z(power) sqrt(psi - d^2) = d sqrt(n) (Connor 1987); NaN when d would
+    z(1 - ALPHA/2) sqrt(psi) + z(POWER) sqrt(psi - d^2) = d sqrt(n) (Connor 1987); NaN when d would
     have to exceed psi.
     """
     from scipy.special import ndtri
 
     require((n >= 1 and 0 <= discordant <= 1, f"need n >= 1 and a share, not {n} and {discordant}"))
-    known = 0 < alpha < 1 and 0.5 <= power < 1
-    require((known, f"need 0 < alpha < 1, 0.5 <= power < 1, not {alpha}, {power}"))
-    z, z_power = ndtri(1 - alpha / 2), ndtri(power)
+    z, z_power = ndtri(1 - ALPHA / 2), ndtri(POWER)
     if n < z**2:
         return nan
     root = z * sqrt(n) + z_power * sqrt(n + z_power**2 - z**2)
@@ -71,24 +69,22 @@ def mde_paired(n: float, discordant: float, alpha: float = 0.05, power: float = 
 def detectable(
     differences: ArrayLike,
     units: ArrayLike | None = None,
-    alpha: float = 0.05,
-    power: float = 0.8,
 ) -> float:
-    """Smallest difference that a paired test finds with this power, given how these pairs differ.
+    """Smallest difference that a paired test finds with POWER, given how these pairs differ.
 
     differences (n,): a boolean minus its pair's, so -1, 0 or 1. units: labels (n,) of what repeats;
     the test flips the differences of a unit together. As `mde_paired` of as many independent pairs
     as give the units' sums the same spread, so that copies of a row in its unit change nothing. NaN
-    where no such difference exists: with too few units for p < alpha whatever they say (five at
-    0.05), or if the units' sums are all 0.
+    where no such difference exists: with too few units for p < ALPHA whatever they say (five),
+    or if the units' sums are all 0.
     """
     apart = numbers(differences)
     sums, _ = by_unit(apart, units)
     discordant, spread = float((apart**2).sum()), float((sums**2).sum())
-    if 2.0 ** (1 - len(sums)) >= alpha or not spread:
+    if 2.0 ** (1 - len(sums)) >= ALPHA or not spread:
         return nan
     size = len(apart) * discordant / spread
-    return mde_paired(size, discordant / len(apart), alpha, power)
+    return mde_paired(size, discordant / len(apart))
 
 
 def two_proportions(x1: int, n1: int, x2: int, n2: int) -> float:

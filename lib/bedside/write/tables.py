@@ -83,8 +83,6 @@ def estimated_means(
     scores: "pd.DataFrame",
     columns: Collection[str],
     by: list[str],
-    run: "Run",
-    *,
     worst: float = 0.0,
     best: float = 1.0,
 ) -> "pd.DataFrame":
@@ -155,7 +153,7 @@ def tested(
                 chance = stats.paired_permutation(value, value * 0, rng, units=units)
             p.append((*key, name, chance, got["item"].nunique()))
     p = pd.DataFrame(p, columns=[*by, "metric", "p", "n"])
-    found = estimated_means(changes, list(columns), by, run, worst=-1.0)
+    found = estimated_means(changes, list(columns), by, worst=-1.0)
     return found, p.assign(p=stats.holm(p["p"].to_numpy(float)))
 
 
@@ -411,10 +409,10 @@ def cell_text(value: object) -> str:
 
 def csv_text(columns: Iterable[str], rows: Iterable[Iterable]) -> str:
     """A CSV of rows that may hold any text."""
-    return "\n".join([",".join(columns), *(",".join(map(csv_cell, row)) for row in rows), ""])
+    return "\n".join([",".join(columns), *(",".join(map(_csv_cell, row)) for row in rows), ""])
 
 
-def csv_cell(value: object) -> str:
+def _csv_cell(value: object) -> str:
     """One CSV cell: numbers with ten significant digits, text made safe and quoted if needed."""
     if value is None or value != value:
         return ""

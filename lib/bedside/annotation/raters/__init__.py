@@ -4,7 +4,7 @@
     given = labels("my_task", rows)                 # all raters' files
     progress("my_task")                             # how far everybody is
     agreement(given, "my_task", rng)                # kappa and alpha with intervals
-    adjudication(given, rows, "my_task")            # a session on the raters' disagreements
+    opinions(given, differing(given, rows, "my_task"))    # what an adjudicator is shown
     settled = consensus(given)                      # ADJUDICATED decides the disagreements
     corrected(judged(rows, "my_task"), settled, "my_task", rng)
     publish("my_task", rows, given, settled)        # where the trust cards look for labels
@@ -24,7 +24,6 @@ from .together import (
     ADJUDICATED,
     LABEL,
     REFUSALS,
-    adjudication,
     asked,
     background,
     consensus,
@@ -41,7 +40,6 @@ __all__ = [
     "ADJUDICATED",
     "LABEL",
     "REFUSALS",
-    "adjudication",
     "against",
     "agreement",
     "asked",

@@ -62,7 +62,7 @@ def against(judged, settled, task, rng):
         said, how = mine.reset_index(drop=True), tasks()[task]
         positive, ordered = how.positive, how.ordered
         card = trust_cards.trust_card(
-            mine["value_label"], said, values(task), rng, positive, said["unit"], ordered
+            mine["value_label"], said, values(task), positive, said["unit"], ordered
         )
         cards[judge] = {"judge": judge, "of": "replies", "labelled_by": "raters", **card}
     return cards

@@ -66,7 +66,8 @@ def agreement(given, task, rng, reference=None):
     also given for the study's raters, on everything and on the rows labelled here, and for all
     raters together.
 
-    Intervals are over units. Without two raters or a common row there is no number and n is 0.
+    Intervals are over units. Two raters without a common row have no row of their own; if nobody
+    has one, alpha has no number and n is 0.
     Kappa and alpha of labels without variation have no interval (alpha no value), since equal
     labels of one kind are no evidence of agreement.
     """
@@ -120,6 +121,8 @@ def _measures(labels, task):
 def _pair(a, b, wide, name, steps, rng):
     """The table rows of two raters on one measure."""
     both = wide[[a, b]].dropna()
+    if both.empty:  # of two batches
+        return []
     if name not in ("", ANY) and both.any(axis=1).sum() < stats.LEAST:
         return []
     who, equal = f"{a} and {b}", share((both[a] == both[b]).tolist(), _units(both))

@@ -5,12 +5,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from bedside.annotation import attention
+from bedside.annotation import protocol
 from bedside.annotation.blind import alias, material
-from bedside.annotation.entrance import NOT_SAID, answers
 from bedside.annotation.labelling import tasks
 from bedside.annotation.log import ADJUDICATED, FOLDER, read
-from bedside.annotation.session import Session, grouped
+from bedside.annotation.protocol import NOT_SAID, answers
 from bedside.keep.store import digest
 from bedside.publish.judged_items import JOINED
 from bedside.read.checks import complete
@@ -38,7 +37,7 @@ def labels(task, rows, folder=None):
     found, damaged = _records(task, folder)
     known = {alias(row["id"]): row for row in asked(rows, task)}
     every = {(r["id"], r["rater"], r["check"]): r for r in found}.values()
-    passed, last = attention.answered(how, every)
+    passed, last = protocol.answered(how, every)
     last = [r for r in last if passed.get(r["rater"], True)]
     current = [
         r
@@ -109,7 +108,7 @@ def background(task, folder=None):
     counted = pd.DataFrame(said, columns=["group", "question", "answer"])
     every = {(r["id"], r["rater"], r["check"]): r for r in _records(task, folder)[0]}.values()
     group = {r["rater"]: r["group"] for r in every}
-    passed = attention.answered(how, every)[0]
+    passed = protocol.answered(how, every)[0]
     rows = []
     for name in sorted({*counted["group"], *(group[rater] for rater in passed)}):
         mine = counted[counted["group"] == name]
@@ -212,16 +211,6 @@ def differing(given, rows, task):
     settled = set(every.loc[every["rater"] == ADJUDICATED, "id"])
     open_ = {id for id, _ in spread.index[spread > 1]} - settled
     return [row for row in asked(rows, task) if row["id"] in open_]
-
-
-def adjudication(given, rows, task, folder=None, **session):
-    """A Session of ADJUDICATED on all disagreements, showing each rater's label without names.
-
-    session: single settings, as `annotation.box` takes them.
-    """
-    open_ = differing(given, rows, task)
-    how = grouped(folder=folder, opinions=opinions(given, open_), **session)
-    return Session(open_, task, ADJUDICATED, **how)
 
 
 def opinions(given, open_):

@@ -1,5 +1,5 @@
-// A page of its own, without a server: what Python does elsewhere, for one rater. Labels are lines that are only added,
-// kept by the browser and saved as a file; what comes back is checked again where it is taken in.
+// The page has no server. Labels are lines that are only added, kept by the browser and saved as a file; what comes back
+// is checked again where it is taken in.
 //
 // The page may be open in several tabs. Each line has a key of its own in the browser's storage, so that no tab can
 // write over what another has kept.
@@ -136,7 +136,7 @@ function begin() {
       answered = null;
     } else if (message.do === "skip") skip();
     else if (message.do === "back") at = Math.max(at - 1, 0);
-    setTimeout(() => act());      // as an answer from elsewhere would come
+    setTimeout(() => act());
   }
 
   document.getElementById("file").addEventListener("click", () => {
@@ -162,6 +162,6 @@ function begin() {
   next();
   note();
   render({ el: document.getElementById("box"), model: {
-    get: (what) => (what === "about" ? about : shown()), on: (_, done) => { act = done; }, off() {}, send,
+    get: (what) => (what === "about" ? about : shown()), on: (done) => { act = done; }, send,
   } });
 }

@@ -4,9 +4,7 @@ function desk({ model, root }) {
   const about = model.get("about");
   const needs = about.reason_for.length + about.source_for.length > 0;
   const instant = !about.several && !about.spans_for && !about.labels.length && !needs;      // the number key alone saves
-  const draft = `bedside draft ${about.name} ${about.rater}`;      // of a label until it is on disk
-  let item, chosen, type, refused, asked, soon, unsaved, begun;
-  let waiting = 0, spent = 0, since = null;
+  let item, chosen, type, refused, asked, soon, begun, waiting = false, spent = 0, since = null;
 
   // ---- the page
 
@@ -69,7 +67,7 @@ function desk({ model, root }) {
     group(about.question, choices), beside, typed, marking, marked, group("or decline to label", refusals, "refusals"), reason, source);
   root.setAttribute("aria-label", about.title);
   root.replaceChildren(
-    element("div", { class: "top" }, element("strong", {}, about.title), element("span", {}, about.rater), progress, bar),
+    element("div", { class: "top" }, element("span", {}, about.rater), progress, bar),
     element("p", { class: "guide" }, about.guide), examples, material, feedback, form,
     element("div", { class: "bottom" }, saving, ...leaving,
       button("?", "keys", () => { help.hidden = !help.hidden; }), hint),
@@ -79,8 +77,7 @@ function desk({ model, root }) {
 
   function show() {
     item = model.get("shown");
-    const { handled, training } = item, lost = left(), earlier = lost ?? item.earlier;
-    unsaved = Boolean(lost);
+    const { handled, training, earlier } = item;
     if (!handled && !training) examples.open = true;
     const finished = item.place === null;
     chosen = new Set(earlier?.values);
@@ -107,7 +104,6 @@ function desk({ model, root }) {
     clearTimeout(soon);
     soon = setTimeout(() => { soon = 0; busy(); }, TOO_SOON_MS);
     draw();
-    if (unsaved) say("NOT saved: this label was lost on its way; Enter saves it", true);
     begun = entered();
   }
 
@@ -121,19 +117,6 @@ function desk({ model, root }) {
     bar.value = handled;
   }
 
-  function left() {      // what was on its way when Python stopped answering, for the item on screen
-    try {
-      const { place, text, ...label } = JSON.parse(sessionStorage.getItem(draft));
-      return place === item.place && text === item.answer.text && !item.earlier ? label : null;
-    } catch { return null; }
-  }
-
-  function holding(label) {
-    try {
-      if (label) sessionStorage.setItem(draft, JSON.stringify(label)); else sessionStorage.removeItem(draft);
-    } catch { /* a browser that keeps nothing */ }
-  }
-
   const open = () => Boolean(about.spans_for && chosen.has(about.spans_for) && !item.feedback);
   const needed = (values) => !refused && values.some((value) => chosen.has(value));
 
@@ -145,7 +128,7 @@ function desk({ model, root }) {
     for (const [value, b] of refusals) b.setAttribute("aria-pressed", refused === value);
     typed.hidden = marking.hidden = marked.hidden = !open();
     beside.hidden = !labels.length;
-    saving.hidden = instant && !refused && !item.feedback && !unsaved;
+    saving.hidden = instant && !refused && !item.feedback;
     source.hidden = !needed(about.source_for);
     reason.placeholder = refused || needed(about.reason_for) ? "reason (needed; r, Escape)" : "reason (optional; r, Escape)";
     reason.required = Boolean(refused || needed(about.reason_for));
@@ -176,7 +159,6 @@ function desk({ model, root }) {
 
   function say(text, fault) {
     status.textContent = text;
-    status.classList.remove("waiting");
     status.classList.toggle("fault", Boolean(fault));
   }
 
@@ -221,7 +203,7 @@ function desk({ model, root }) {
     material.scrollBy({ top: event.key.endsWith("Down") ? page : -page });
   }
 
-  // ---- Python
+  // ---- saving
 
   function clock() {      // counts only while the page can be seen
     if (since !== null) spent += performance.now() - since;
@@ -232,34 +214,23 @@ function desk({ model, root }) {
     if (item.feedback) return ask({ do: "read" });
     clock();
     const kinds = about.labels.length ? about.labels.map((l) => l[1]).filter((value) => type.has(value)) : open() ? [...type] : [];
-    const label = { values: [...chosen], spans: open() ? spans.texts() : [], reason: reason.value, refused,
-      source: needed(about.source_for) ? source.value : "" };
-    holding({ ...label, type: kinds.join("; "), place: item.place, text: item.answer?.text });
-    ask({ do: "label", ...label, type: refused ? "" : kinds, seconds: spent / 1000 });
+    ask({ do: "label", values: [...chosen], type: refused ? "" : kinds, spans: open() ? spans.texts() : [], reason: reason.value,
+      refused, source: needed(about.source_for) ? source.value : "", seconds: spent / 1000 });
   }
 
   function ask(message) {
     if (waiting || soon) return;
     asked = message.do;
-    const silent = () => {
-      clearTimeout(waiting);
-      waiting = 0;
-      busy();
-      say(`${asked === "label" ? "NOT saved: " : ""}${SILENT}${asked === "label" ? KEPT : ""}`, true);
-    };
-    waiting = setTimeout(silent, PATIENCE_MS);
+    waiting = true;
     busy();
-    say(asked === "label" ? "saving…" : "");
-    status.classList.add("waiting");
-    try { model.send({ ...message, place: item.place }); } catch { silent(); }      // its kernel is gone
+    say("");
+    model.send({ ...message, place: item.place });
   }
 
   function told() {
     const { place, saved, fault } = model.get("shown");
     if (!asked && entered() !== begun) return count();      // news of another tab: what was entered here stays
-    clearTimeout(waiting);
-    waiting = 0;
-    if (asked === "label") holding(null);
+    waiting = false;
     if (fault && place === item.place) draw(); else show();      // what the rater has entered stays
     say(fault ? `${asked === "label" ? "NOT saved: " : ""}${fault}` : saved, fault);
     asked = "";
@@ -288,7 +259,6 @@ function desk({ model, root }) {
     end() {
       document.removeEventListener("visibilitychange", clock);
       spans.end();
-      clearTimeout(waiting);
       clearTimeout(soon);
     },
   };

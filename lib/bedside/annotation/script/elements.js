@@ -1,15 +1,9 @@
-// The annotation widget: asks who labels, then shows one item after the other, takes its label by keyboard or mouse,
-// and says "saved" when Python has it on disk.
+// A rater's page: shows one item after the other and takes its label by keyboard or mouse.
 //
 // What is shown comes from models, data and files of labels and is hostile: it enters the page as text nodes, never
 // as markup.
 
-const PATIENCE_MS = 8000;    // how long Python may take to answer
 const TOO_SOON_MS = 250;     // nobody has read an item by then: a key pressed twice must not label the next one
-const SILENT = "Python does not answer. If the kernel has stopped, run the notebook's cells again: "
-  + "everything reported as saved is on disk.";
-
-const KEPT = " This page keeps your label until it is saved; after that, Enter saves it.";
 const CUT = "The reply was cut off at its length limit. Judge what is there.";
 
 function element(name, attributes, ...children) {

@@ -1,9 +1,8 @@
 // Before the first item: consent, and questions about the rater, none of which needs an answer.
 
 function entrance({ model, root }) {
-  let waiting = 0;
   const { consent, questions } = model.get("shown").entrance;
-  const status = element("p", { class: "status", role: "status", "aria-live": "polite" });
+  const status = element("p", { class: "status fault", role: "status", "aria-live": "polite" });
   const agreed = element("input", { type: "checkbox" });
   const choices = questions.map((asked) => {
     const select = element("select", {}, ...asked.answers.map((answer) => element("option", {}, answer)));
@@ -12,23 +11,14 @@ function entrance({ model, root }) {
   });
   const begin = element("button", { type: "submit", class: "save" }, "begin");
 
-  function say(text, fault) {
-    status.textContent = text;
-    status.classList.toggle("fault", Boolean(fault));
-  }
-
   begin.addEventListener("click", (event) => {
     event.preventDefault();
-    if (waiting) return;
-    waiting = setTimeout(() => { waiting = 0; say(SILENT, true); }, PATIENCE_MS);
-    say("one moment…");
     const answers = Object.fromEntries(choices.map(([asked, select]) => [asked.name, select.value]));
     model.send({ do: "enter", place: "entrance", agreed: agreed.checked, answers });
   });
   root.setAttribute("aria-label", "consent");
   root.setAttribute("aria-busy", "false");
   root.replaceChildren(
-    element("div", { class: "top" }, element("strong", {}, model.get("about").title)),
     element("form", { class: "door" },
       ...(consent ? consent.split("\n\n").map(prose) : []),
       ...(choices.length ? [element("p", { class: "heading" }, "About you (optional)")] : []),
@@ -37,13 +27,5 @@ function entrance({ model, root }) {
       element("p", { class: "answers" }, begin)),
     status);
   agreed.focus({ preventScroll: true });
-  return {
-    told() {
-      clearTimeout(waiting);
-      waiting = 0;
-      say(model.get("shown").fault, true);
-    },
-    key: () => {},
-    end: () => clearTimeout(waiting),
-  };
+  return { told() { status.textContent = model.get("shown").fault; }, key: () => {}, end: () => {} };
 }

@@ -1,10 +1,9 @@
 function render({ model, el }) {
-  const root = element("div", { class: "bedside-annotation", tabindex: "0", role: "group",
-    "data-lm-suppress-shortcuts": "true" });
+  const root = element("div", { class: "bedside-annotation", tabindex: "0", role: "group" });
   let now = null, known = null;
 
   function told() {
-    const view = !model.get("about").name ? door : model.get("shown").entrance ? entrance : desk;
+    const view = model.get("shown").entrance ? entrance : desk;
     if (now && known === view) return now.told();
     known = view;
     const here = root.contains(document.activeElement);
@@ -14,11 +13,10 @@ function render({ model, el }) {
   }
 
   root.addEventListener("keydown", (event) => {
-    event.stopPropagation();        // JupyterLab has keys of its own
     if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
     now.key(event);
   });
-  model.on("change:shown", told);
+  model.on(told);
   el.append(root);
   told();
   requestAnimationFrame(() => {
@@ -26,10 +24,4 @@ function render({ model, el }) {
     if (known === desk) root.focus({ preventScroll: true });
     else root.querySelector("input, button")?.focus({ preventScroll: true });
   });
-  return () => {
-    model.off("change:shown", told);
-    now.end();
-  };
 }
-
-export default { render };

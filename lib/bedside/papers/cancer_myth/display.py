@@ -36,7 +36,7 @@ def generated(row: Row) -> dict[str, list[dict]]:
     return {f"cancer_myth {row['item']} {row['model']}": blocks}
 
 
-def exam_or_question(row: Row) -> dict[str, list[dict]]:
+def _exam_or_question(row: Row) -> dict[str, list[dict]]:
     """A question, with the right option if it is one of an exam."""
     if row["set"] in KINDS:
         return question(row)
@@ -44,7 +44,7 @@ def exam_or_question(row: Row) -> dict[str, list[dict]]:
     return {f"cancer_myth {row['item']}": [text("Question", row["question"]), right]}
 
 
-def surveyed(row: Row) -> dict[str, list[dict]]:
+def _surveyed(row: Row) -> dict[str, list[dict]]:
     """A patient's question."""
     key = row["item"].replace("survey-", "survey ") if "scores" in row else row["item"]
     return {f"cancer_myth {key}": [text(ASKED, row["question"])]}
@@ -112,7 +112,7 @@ DISPLAYS = (
         _mitigated,
         category=lambda row: row.get("category") or row["set"],
         words=words,
-        shared=exam_or_question,
+        shared=_exam_or_question,
         blocks=instruction,
     ),
     Display("loop", REVIEWED, "3.2 generation loop", words=GRADES, shared=generated),
@@ -132,12 +132,12 @@ DISPLAYS = (
         shared=lambda row: question({**row, "item": row["asked"]}),
         human=labelled,
     ),
-    Display("survey_answers", "01_physician_survey", ANSWERED, shared=surveyed),
+    Display("survey_answers", "01_physician_survey", ANSWERED, shared=_surveyed),
     Display(
         "survey",
         "01_physician_survey",
         SURVEY,
-        shared=surveyed,
+        shared=_surveyed,
         more=points,
         reason=lambda row: row["reason"],
     ),

@@ -1,6 +1,7 @@
 """Cancer-Myth's figures of several panels, drawn from rows of `tables`."""
 
 from collections import Counter
+from itertools import cycle
 
 from bedside.write import plots
 from bedside.write.tables import without_bounds
@@ -49,9 +50,9 @@ def generation(shown, models):
         several = sizes["row"].str.split(" after ").str[0] if len(models) > 1 else None
         if several is not None:
             sizes = sizes.assign(column=sizes["column"] + ", " + several)
-        plots.stacked(axes[1], became, title="What became of the questions", **share)
+        stacked(axes[1], became, title="What became of the questions", **share)
         labels = {"xlabel": "myths done", "ylabel": "questions"}
-        plots.growth(axes[2], sizes, title="Size of the valid and the invalid set", **labels)
+        growth(axes[2], sizes, title="Size of the valid and the invalid set", **labels)
         for ax in axes:
             plots.legend_right(ax)
     paper = fooled[fooled["source"] == "recomputed"]
@@ -64,6 +65,43 @@ def generation(shown, models):
         "Printed counts of adversarial questions as shares of three questions on each of 994 myths;"
         " GPT-4o's run covered only part of them, so that its share is at least this.",
     )
+
+
+def stacked(ax, frame, **labels):
+    """Stacked horizontal bars: one for each row, its parts by column, from dark to light.
+
+    frame: row, column, value in percent, written in where there is room.
+    """
+    frame = plots.floats(frame)
+    rows, parts = list(dict.fromkeys(frame["row"])), list(dict.fromkeys(frame["column"]))
+    wide = frame.pivot(index="row", columns="column", values="value").loc[rows]
+    places = range(len(rows) - 1, -1, -1)
+    left = 0
+    for k, part in enumerate(parts):
+        dark = 0.75 - 0.75 * k / max(len(parts) - 1, 1)
+        look = {"color": plots.tint(plots.INK, dark), "label": part, "clip_on": False}
+        made = ax.barh(places, wide[part], left=left, edgecolor=plots.INK, linewidth=0.6, **look)
+        texts = [f"{v:.0f}" if v >= 4 else "" for v in wide[part]]
+        ink = plots.ON_DARK if dark > 0.5 else plots.ON_LIGHT
+        ax.bar_label(made, texts, label_type="center", fontsize=plots.SMALL, color=ink)
+        left = left + wide[part]
+    ax.set_yticks(places, rows)
+    ax.set_xlim(0, 100)
+    plots.if_empty(ax, frame["value"])
+    return plots.titled(ax, **labels)
+
+
+def growth(ax, frame, **labels):
+    """How counts grow: one stepped line for each column, in the frame's order of rows."""
+    frame = plots.floats(frame)
+    for (dash, ink), (name, part) in zip(cycle(plots.DASHES), frame.groupby("column", sort=False)):
+        steps = range(1, len(part) + 1)
+        ax.step(steps, part["value"], where="post", color=ink, linestyle=dash, label=name)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.get_major_locator().set_params(integer=True)
+    ax.set_ylim(0)
+    plots.if_empty(ax, frame["value"])
+    return plots.titled(ax, **labels)
 
 
 def balance(shown):

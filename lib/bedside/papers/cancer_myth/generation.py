@@ -217,7 +217,7 @@ def _join(sets, questions):
             sets[q["joined"]].append(example)
 
 
-def balance(items, per_model, per_category, rng, by="generator"):
+def balance(items, per_model, per_category, rng):
     """Algorithm 1 (appendix B.3) on each generator's questions: the rows selected, in their order.
 
     The first step takes up to `per_category` of each category. The second fills up to `per_model`
@@ -227,7 +227,7 @@ def balance(items, per_model, per_category, rng, by="generator"):
     if unknown := set(items["category"]) - {*CATEGORIES, *CATEGORIES.values()}:
         raise ValueError(f"not a category: {sorted(map(str, unknown))}")
     chosen = set()
-    for _, mine in items.groupby(by, sort=False):
+    for _, mine in items.groupby("generator", sort=False):
         selected, rest = [], []
         for _, part in mine.groupby("category", sort=True):
             order = part.index[rng.permutation(len(part))]

@@ -52,7 +52,7 @@ def reviewed(row: dict, value: str, by: str) -> dict:
     return {**about, "label": value, "labelled_by": by}
 
 
-def physicians_review() -> list[dict]:
+def _physicians_review() -> list[dict]:
     """What became of the released candidates, as labels.
 
     Those released as Cancer-Myth were kept, and those released as Cancer-Myth-NFP hold no false
@@ -249,7 +249,7 @@ TASKS = (
         record=reviewed,
         words=KEPT,
         reason_for=("none", "unsound"),
-        reference=physicians_review,
+        reference=_physicians_review,
     ),
     Task(
         name="survey_paragraphs",

@@ -6,7 +6,6 @@ import pandas as pd
 
 from bedside import stats
 from bedside.read.checks import groups, scored
-from bedside.run import Run
 from bedside.write.tables import share, units_of
 
 
@@ -16,12 +15,12 @@ def counted(graded: pd.DataFrame) -> pd.DataFrame:
     return graded.assign(PCS=grade, PCR=100.0 * (grade == 1).where(grade.notna()))
 
 
-def scores(graded: pd.DataFrame, run: Run, by: Sequence[str] = ()) -> pd.DataFrame:
+def scores(graded: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
     """`means` of what each answer counts. graded: as `study.verdicts`."""
-    return means(counted(graded), run, by)
+    return means(counted(graded), by)
 
 
-def means(points: pd.DataFrame, run: Run, by: Sequence[str] = ()) -> pd.DataFrame:
+def means(points: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
     """Means of the columns PCS (-1 to 1) and PCR (100 or 0) by model and `by`, over myths.
 
     Rows with metric, value, low, high, n, unscored, least, most. Intervals of PCS are

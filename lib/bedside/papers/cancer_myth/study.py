@@ -87,8 +87,8 @@ async def example_cards(run, labelled, judge, few, temperature=0):
         for name, some in (("without", []), ("with", shown(run, kind, ours))):
             how = {**GRADING[kind], "shown": some, "temperature": temperature}
             found = await grade_labelled(run, frame, judge=judge, **how)
-            rng, values = run.rng("card", judge, kind, name), GRADING[kind]["values"]
-            card = trust_card(frame["label"], found, values, rng, units=frame["item"])
+            values = GRADING[kind]["values"]
+            card = trust_card(frame["label"], found, values, units=frame["item"])
             made[f"{judge}, {name} examples", kind] = card
     return made
 

@@ -215,13 +215,11 @@ def misd(wide: pd.DataFrame) -> pd.Series:
     return (wide.max(axis=1) - wide.min(axis=1)).astype(int)
 
 
-def chance_spread(
-    wide: pd.DataFrame, rng: np.random.Generator, most: int = 2, times: int = 2000
-) -> np.ndarray:
-    """Shares of `paragraphs` with a MISD of at most `most` (times,), each rater's own shuffled."""
+def chance_spread(wide: pd.DataFrame, rng: np.random.Generator, times: int = 2000) -> np.ndarray:
+    """Shares of `paragraphs` with a MISD of at most 2 (times,), each rater's own shuffled."""
     ratings = wide.to_numpy()
     draws = (rng.permuted(ratings, axis=0) for _ in range(times))
-    return np.array([(np.ptp(drawn, axis=1) <= most).mean() for drawn in draws])
+    return np.array([(np.ptp(drawn, axis=1) <= 2).mean() for drawn in draws])
 
 
 def intraclass(wide):

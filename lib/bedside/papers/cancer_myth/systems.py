@@ -65,12 +65,12 @@ def named(found):
     return known | {k: k for k in there if k not in known}
 
 
-def is_grade(score):
+def _is_grade(score):
     """Whether a score is one of GRADES: a number alone, and no truth value."""
     return isinstance(score, int | float) and not isinstance(score, bool) and score in GRADES
 
 
-def is_answer(said):
+def _is_answer(said):
     """Whether this is a text with words."""
     return isinstance(said, str) and bool(said.strip())
 
@@ -87,7 +87,7 @@ def answers(run: Run, found: pd.DataFrame, whole: bool = False) -> pd.DataFrame:
     parts = []
     for key, name in named(found).items():
         said, score = _of(mine, key)
-        came, graded = said.map(is_answer), score.map(is_grade)
+        came, graded = said.map(_is_answer), score.map(_is_grade)
         why = np.select([mine["ours"].isna(), ~came], [ABSENT, NO_ANSWER], "")
         scored = came & graded
         parts.append(
@@ -134,14 +134,13 @@ async def kept(run, given, known):
     return made.assign(configuration="released")
 
 
-def card(run, given, made, judge):
+def card(given, made):
     """The trust card of a judge, with verdicts `made`, against the grades in `given`."""
     keys = ["item", "model"]
     both = joined(given[[*keys, "status", "value"]], made, keys)
     both = both[both["status_x"] == "graded"]
     found = both.rename(columns={"status_y": "status", "value_y": "value"})
-    labels, rng = both["value_x"].astype(int), run.rng("card", "released", judge)
-    return trust_card(labels, found, GRADES, rng, units=both["unit"])
+    return trust_card(both["value_x"].astype(int), found, GRADES, units=both["unit"])
 
 
 # ---- is the file as described?
@@ -173,9 +172,9 @@ def checks(run, found):
     keys = {name: key for key, name in named(found).items()}
     for name in dict.fromkeys([*SYSTEMS.values(), *keys]):
         said, score = _of(found, keys.get(name))  # a system that is not there has no answer
-        many, scored = len(ours) * (name in SYSTEMS.values()), score.map(is_grade)
+        many, scored = len(ours) * (name in SYSTEMS.values()), score.map(_is_grade)
         counted += [
-            (f"{name}: answers", many, said.map(is_answer).sum()),
+            (f"{name}: answers", many, said.map(_is_answer).sum()),
             (f"{name}: grades", many, scored.sum()),
             (f"{name}: scores that are no grade", 0, (score.notna() & ~scored).sum()),
         ]
@@ -217,7 +216,7 @@ def places(found):
     asked = words.fit_transform(found["text"]) if there else None
     for key, name in there.items():
         said, _ = _of(found, key)
-        came = said.map(is_answer).to_numpy()
+        came = said.map(_is_answer).to_numpy()
         given = words.transform(said.where(came, ""))
         near = {d: _alike(given, asked, d) for d in range(-NEAR, NEAR + 1)}
         shared = pd.DataFrame(near)[came]

@@ -6,6 +6,7 @@ import pandas as pd
 
 from bedside.write import plots
 
+from . import charts
 from .design import BASELINE
 from .implied import N
 from .rules import NAME as RULES
@@ -58,12 +59,12 @@ def coverage(rows):
         figure, (axes,) = plots.figure((5.6, 3))
     names = pairs["row"].str.split(",").str[0].map(said)
     values = pairs[POINTS].map("{:.1f} points".format)
-    plots.points(
+    charts.points(
         axes[-1],
         pairs.assign(label=names + ": " + values),
         COVERAGE,
         POINTS,
-        message=pairs["row"].str.startswith(f"{WORST}, mean"),
+        pairs["row"].str.startswith(f"{WORST}, mean"),
         ylabel="loss of accuracy, points",
         xlabel="loss of coverage (share of a case's facts)",
     )
@@ -152,7 +153,7 @@ def _lost(part):
 
 def _dose(ax, part, design, dimension, lost, ink, ends):
     title = design.dimensions[dimension]["title"]
-    plots.slopes(ax, part, "severity", ink=ink, ends=ends, title=title)
+    charts.slopes(ax, part, "severity", ink, ends, title)
     mean = part[part["source"] == "published"].groupby("severity")["value"].mean()
     if not ends:
         ax.plot(mean.index, mean, color=plots.INK, linewidth=2.2, zorder=1)

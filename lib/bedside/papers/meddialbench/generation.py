@@ -42,11 +42,11 @@ async def generated(run, design, drawn, writer=""):
     last reply, or the reason why that holds no text, and no scripts.
     """
     with dry_run.in_sequence():  # whether there is another try depends on the one before
-        found = await with_key_items(run, drawn, writer)
+        found = await _with_key_items(run, drawn, writer)
     return found, await scripts(run, design, found, writer)
 
 
-async def with_key_items(run, drawn, writer=""):
+async def _with_key_items(run, drawn, writer=""):
     """Cases with key_items and status.
 
     A case with fewer than LEAST different items is asked about again, up to TRIES times. The

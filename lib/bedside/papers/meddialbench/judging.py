@@ -211,11 +211,8 @@ def cards(run, known, found):
     made = {}
     for name, by in found.items():
         for task, (labels, verdicts) in by.items():
-            rng = run.rng("card", name, task)
             units = known.cases(task)
-            card = trust_cards.trust_card(
-                labels, verdicts, YES_NO, rng, positive="yes", units=units
-            )
+            card = trust_cards.trust_card(labels, verdicts, YES_NO, positive="yes", units=units)
             made.setdefault(name, {})[task] = card
         for task in TASKS:
             of = LABELLED.get(task, "statements")

@@ -30,7 +30,7 @@ def wide(done, column):
     return done.pivot(index="case", columns=["model", "configuration"], values=column)
 
 
-def changes(done: pd.DataFrame, run: Run, column: str = "correct") -> pd.DataFrame:
+def changes(done: pd.DataFrame, column: str = "correct") -> pd.DataFrame:
     """Change from the baseline by model and configuration, on the cases scored in both.
 
     Columns: model, configuration; value, low, high (mean difference, interval over cases); n. If

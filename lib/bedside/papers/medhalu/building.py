@@ -43,10 +43,10 @@ def chosen(run, size, limits=LIMITS, whole=False):
         ]
         every = pd.concat(parts, ignore_index=True)
     items = typed(every.reset_index(drop=True), run.rng("types"))
-    return first_items(run, without_none(items), whole)
+    return first_items(run, _without_none(items), whole)
 
 
-def without_none(items):
+def _without_none(items):
     """The items with types exchanged, so that none without an expert answer has the type none."""
     types, answered = items["type"].copy(), items["expert_answer"] != ""
     for row in items[["dataset"]][~answered & (types == "none")].itertuples():

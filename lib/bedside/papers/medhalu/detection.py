@@ -144,11 +144,11 @@ def notes(items, labels):
     for item, text in own.items():
         strange = [t for other, t in own.items() if normal(topic[other]) != normal(topic[item])]
         if strange:
-            others[item] = nearest_in_length(text, strange)
+            others[item] = _nearest_in_length(text, strange)
     return {EXPERT: own, OTHER: others, TOPIC: {i: f"This is about {t}." for i, t in topic.items()}}
 
 
-def nearest_in_length(text, others):
+def _nearest_in_length(text, others):
     """The one of the other texts that is nearest to this one in number of words."""
     size = len(text.split())
     return min(others, key=lambda other: abs(len(other.split()) - size))

@@ -37,8 +37,11 @@ def lengths(rows):
     figure, axes = plots.figure(size, 2, len(counted), sharey="row", height_ratios=[1, 3])
     for (upper, lower), dataset in zip(axes.T, counted):
         part = rows[rows["row"] == dataset]
-        plots.dots(upper, mean_and_deviation(part), title=dataset, limits=(0, LONGEST[dataset]))
-        plots.histogram(lower, part[part["left"].notna()], xlabel="words of a question")
+        plots.dots(upper, _mean_and_deviation(part), title=dataset, limits=(0, LONGEST[dataset]))
+        bins = plots.floats(part[part["left"].notna()])
+        look = {"color": plots.tint(plots.BLUE, 0.4), "edgecolor": plots.INK, "linewidth": 0.5}
+        lower.bar(bins["left"], bins["value"], bins["right"] - bins["left"], align="edge", **look)
+        plots.titled(lower, xlabel="words of a question")
         lower.set_title("% of questions", loc="left", fontsize=plots.SMALL, fontweight="normal")
         lower.set_xlim(upper.get_xlim())
     if lacking := [d for d in DATASETS if d not in counted]:
@@ -50,7 +53,7 @@ def lengths(rows):
     return plots.message(figure, text, bool(same), "Marks: mean and one standard deviation.")
 
 
-def mean_and_deviation(part):
+def _mean_and_deviation(part):
     """Mean words of a base set by source, -+ one standard deviation: rows for `plots.dots`."""
     wide = part.pivot_table(index="source", columns="column", values="value", sort=False)
     mean, deviation = wide["words, mean"], wide["words, standard deviation"]

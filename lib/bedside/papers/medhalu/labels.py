@@ -36,11 +36,11 @@ def record(label: Any) -> dict:
 CONSENT = (
     "You are asked to read answers to health questions and to say which of them hold a"
     " hallucination. Many are false on purpose: don't take anything from them as advice. Taking"
-    " part is voluntary. You may stop at any time by closing this page, and go on later under the"
-    " same name; to leave for good, tell whoever runs the study, who then deletes your files.\n\n"
+    " part is voluntary. You may stop at any time by closing this page, and go on later in the same"
+    " browser; to leave for good, tell whoever runs the study, who then deletes your files.\n\n"
     "What is kept: your decisions, reasons and sources, how long each took, and the name or number"
-    " that you gave, in files on this computer that go to whoever runs the study. Some items check"
-    " attention; if one of them is answered wrongly, none of your labels counts.\n\n"
+    " on this page, in this browser and in the file that you send to whoever runs the study. Some"
+    " items check attention; if one of them is answered wrongly, none of your labels counts.\n\n"
     "The questions below are optional. Your answers are kept apart from your labels. They are only"
     " counted, for groups of raters, and never shown for one person."
 )
@@ -124,11 +124,11 @@ TASKS = (
         counts="medhalu/raters.csv",
         training=training,
         checks=checks,
+        batches=10,  # section 2.3: of 50 pairs, with three experts each
         closing=(
-            "Thank you: this is the end of your batch. Nobody has seen your labels yet. Hand the"
-            " file named here, and that of the same name in the folder background beside it, to"
-            " whoever runs the study, and don't discuss the answers with other raters before they"
-            " are done."
+            "This is the end of your batch. Nobody has seen your labels yet; the file also holds"
+            " your consent and what you told about yourself. Don't discuss the answers with other"
+            " raters before they are done."
         ),
     ),
 )

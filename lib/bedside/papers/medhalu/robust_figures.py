@@ -87,17 +87,17 @@ def _strip(ax, y, row):
                 ax.barh(y, ends[1] - ends[0], left=ends[0], linewidth=0, label=label, **look)
 
 
-def label_planes(turns, marks, titles=DATASETS):
+def label_planes(turns, marks):
     """By base set, the labels' errors at which rankings turn, on `plots.regions`.
 
     turns: dataset, name, specificity, sensitivity; marks: dataset, label, source and both rates.
     """
     names = pd.DataFrame({"name": turns["name"].unique(), "specificity": np.nan})
     figure, (axes,) = plots.figure((plots.WIDE, 4), 1, 3)
-    for ax, dataset in zip(axes, titles):
+    for ax, dataset in zip(axes, DATASETS):
         mine = pd.concat([names, turns[turns["dataset"] == dataset]])  # one look for each name
         known = marks[marks["dataset"] == dataset]
-        told = "labels' sensitivity" if dataset == titles[0] else " "
+        told = "labels' sensitivity" if dataset == DATASETS[0] else " "
         about = {"title": dataset, "xlabel": "labels' specificity", "ylabel": told}
         plots.regions(ax, mine.reindex(columns=turns.columns), known, least=0.3, **about)
         ax.set_ylim(0.7, 1.02)

@@ -12,7 +12,6 @@ import pandas as pd
 
 from bedside import stats
 from bedside.read.checks import complete, groups, joined, numbers
-from bedside.run import Run
 
 from .data import units
 
@@ -85,9 +84,7 @@ def macro(
     return stats.mean(each, units, scale=(0, 1), combine=of, least=stats.SEVERAL)
 
 
-def scores(
-    shares: pd.DataFrame, by: list[str], run: Run, of: Callable = stats.macro
-) -> pd.DataFrame:
+def scores(shares: pd.DataFrame, by: list[str], of: Callable = stats.macro) -> pd.DataFrame:
     """METRICS by `by`, with intervals over questions; of: COUNTS (..., 4) to the four numbers.
 
     Columns: by, metric, value, low, high, n, unscored, least, most. n counts items with a reply
@@ -141,7 +138,7 @@ def blind(share: float) -> dict[str, np.ndarray]:
     }
 
 
-def by_words(items, run, folds=4):
+def by_words(items, run):
     """A baseline that sees only an answer's words, not the question: rows as of detections.
 
     If it does better than a coin, the style of answers gives their label away. TF-IDF of words and
@@ -156,7 +153,7 @@ def by_words(items, run, folds=4):
         status="graded",
         yes=np.nan,
     )
-    folds = min(folds, *(int((items["hallucinated"] == h).sum()) for h in (True, False)))
+    folds = min(4, *(int((items["hallucinated"] == h).sum()) for h in (True, False)))
     if folds < 2:
         return rows
     from sklearn.feature_extraction.text import TfidfVectorizer
@@ -200,7 +197,7 @@ def repeats_differ(judged, items, models=()):
 LABELS = [0.0, 1.0]
 
 
-def agreement(labels: pd.DataFrame, items: pd.DataFrame, run: Run) -> pd.DataFrame:
+def agreement(labels: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """Agreement of raters with each other and with the labels, by group (section 2.3).
 
     Columns: group, coefficient, value, low, high, n. Cohen's kappa with the labels is averaged over
@@ -214,8 +211,8 @@ def agreement(labels: pd.DataFrame, items: pd.DataFrame, run: Run) -> pd.DataFra
     for group, part in groups(labels, "group", ["item", "repeat"]):
         wide = part.pivot(index="item", columns="repeat", values="yes")
         for name, found in (
-            ("kappa with the labels, mean of raters", kappas_with(truth, wide)),
-            ("kappa of two raters, mean of pairs", kappas_of_pairs(wide)),
+            ("kappa with the labels, mean of raters", _kappas_with(truth, wide)),
+            ("kappa of two raters, mean of pairs", _kappas_of_pairs(wide)),
         ):
             if found:
                 found = [kappa for kappa in found if kappa == kappa]  # NaN isn't measurable
@@ -228,13 +225,13 @@ def agreement(labels: pd.DataFrame, items: pd.DataFrame, run: Run) -> pd.DataFra
     return pd.DataFrame(rows, columns=["group", "coefficient", "value", "low", "high", "n"])
 
 
-def kappas_with(truth, wide):
+def _kappas_with(truth, wide):
     """Each rater's Cohen's kappa with the labels; wide: items by raters."""
     each = [wide[rater].dropna() for rater in wide]
     return [stats.kappa(mine, truth[mine.index], LABELS).value for mine in each]
 
 
-def kappas_of_pairs(wide):
+def _kappas_of_pairs(wide):
     """Cohen's kappa of each pair of raters who share items; wide: items by raters."""
     pairs = [wide[[a, b]].dropna() for a, b in itertools.combinations(wide, 2)]
     return [

@@ -17,17 +17,16 @@ COMPARED = [
 ]
 
 UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR")  # scripts
+LEAST_RATIO = 80  # of 100
 DECIMAL = re.compile(r"(?<=\d)(?=[.,]\d)|(?<=\d[.,])(?=\d)")
 
 
-def locate(
-    span: str, answer: str, least: float = 80, marked: bool = False
-) -> tuple[int, int, str] | None:
+def locate(span: str, answer: str, marked: bool = False) -> tuple[int, int, str] | None:
     """The place of a span in an answer: (start, end, how), or None.
 
     how is "exact" (the same whole words, apart from case, spacing and punctuation) or "aligned":
-    the words of the most similar stretch of the answer (rapidfuzz's partial ratio, at least `least`
-    of 100). Only a span of several words can be aligned, since a short word is similar to part of
+    the words of the most similar stretch of the answer (rapidfuzz's partial ratio, at least
+    LEAST_RATIO). Only a span of several words can be aligned: a short word is similar to part of
     many others; a span longer than the answer can't. marked: the span was marked in this very
     answer, so it may be part of a word where it is nowhere a word.
     """
@@ -35,25 +34,25 @@ def locate(
 
     text = r"\W+".join(map(re.escape, re.findall(r"\w+", span)))
     same = [m.span(1) for m in re.finditer(f"(?=({text}))", answer, re.I)] if text else []
-    ends = inside_word, inside_number
+    ends = _inside_word, DECIMAL.match  # 5 mg isn't in 2.5 mg
     whole = [p for p in same if not any(cut(answer, at) for at in p for cut in ends)]
     if whole or (marked and same):
         return (*(whole or same)[0], "exact")
-    starts = [at for at, c in enumerate(span) if c.isalnum() and not inside_word(span, at)]
+    starts = [at for at, c in enumerate(span) if c.isalnum() and not _inside_word(span, at)]
     if len(starts) < 2 or len(span) > len(answer):
         return None
-    near = fuzz.partial_ratio_alignment(span.lower(), answer.lower(), score_cutoff=least)
+    near = fuzz.partial_ratio_alignment(span.lower(), answer.lower(), score_cutoff=LEAST_RATIO)
     if not near:
         return None
     start, end = near.dest_start, near.dest_end
-    while inside_word(answer, start):
+    while _inside_word(answer, start):
         start -= 1
-    while inside_word(answer, end):
+    while _inside_word(answer, end):
         end += 1
     return start, end, "aligned"
 
 
-def inside_word(text: str, at: int) -> bool:
+def _inside_word(text: str, at: int) -> bool:
     """Whether a place in a text is inside a word; hyphens and apostrophes separate words.
 
     An accent that is a character of its own belongs to its letter. Scripts without spaces between
@@ -63,11 +62,6 @@ def inside_word(text: str, at: int) -> bool:
         unicodedata.category(c)[0] in "LMN" and not unicodedata.name(c, "").startswith(UNSPACED)
         for c in text[at - 1 : at + 1]
     )
-
-
-def inside_number(text: str, at: int) -> bool:
-    """Whether a place in a text is beside the point or comma of a number: 5 mg isn't in 2.5 mg."""
-    return bool(DECIMAL.match(text, at))
 
 
 def located(spans, answer, marked=False):

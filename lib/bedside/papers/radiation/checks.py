@@ -79,7 +79,7 @@ def readings(run, patients, reference, counts):
 
     patients, reference: of `study.inputs`, all patients. counts: of `pairs`.
     """
-    found = {**_record_readings(run, patients), **_pair_readings(run, patients, counts)}
+    found = {**_record_readings(run, patients), **_pair_readings(patients, counts)}
     found |= _reference_readings(run, reference)
     found = found if run.profile == "public" else dict.fromkeys(found, {})
     return found | {"rad-origin": _sum_reading(run), "rad-fields-named": _named_reading(run)}
@@ -125,7 +125,7 @@ def _record_readings(run, patients):
     }
 
 
-def _pair_readings(run, patients, counts):
+def _pair_readings(patients, counts):
     total, base, site = counts[list(COUNTS)].sum(), patients["base"], patients["site"]
     placed = total["specified"] + total["lost"]
     planned = base.str.contains(r"radiation[^.]*\bplanned", case=False)
@@ -158,10 +158,10 @@ def _pair_readings(run, patients, counts):
     }
 
 
-def _without(patients, odd, name=claims.AS_WRITTEN):
+def _without(patients, odd):
     """A reading that holds for all patients except the odd ones."""
     but = f", not {', '.join(patients['item'][odd])}" if odd.any() else ""
-    return reading(f"{(~odd).sum()} of {len(odd)}{but}", not odd.any(), name=name)
+    return reading(f"{(~odd).sum()} of {len(odd)}{but}", not odd.any())
 
 
 def _some(patients, odd, name):

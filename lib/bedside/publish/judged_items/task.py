@@ -30,7 +30,8 @@ class Task:
     source_for are the values that need a reason and a consulted source; training returns items that
     come first with feedback, [{shared: blocks, reply, right: {value, type, spans}, why}]; checks
     returns such items that come unannounced, and whoever gives one another value doesn't count;
-    closing is the last page's text.
+    closing is the last page's text; batches is the number of parts of the sample, each for equally
+    many raters.
 
     positive: the value that rates count. ordered: the values are steps of a scale. words: how
     verdicts name a value. file: the source in data/external to which labels are published, one
@@ -70,6 +71,7 @@ class Task:
     training: Callable[[], list[dict]] | None = None
     checks: Callable[[], list[dict]] | None = None
     closing: str = ""
+    batches: int = 0
     reference: Callable[[], list[dict]] | None = None
 
     @property

@@ -183,7 +183,7 @@ class Material(seminar.Sheet):
     @needs("1.6")
     def both_scores(self, given):
         """PCR and PCS of the embedded model, and those of the summary of version 2."""
-        mine = scores(self.answered, self.run)
+        mine = scores(self.answered)
         mine = mine.rename(columns={"model": "row", "metric": "column"})
         mine = mine.assign(source="this run, word-overlap judge")
         printed = self.run.published("v2 Main results")
@@ -251,7 +251,7 @@ class Material(seminar.Sheet):
         """What this sheet's numbers can't show, with the numbers."""
         labels, judged = self.labelled["label"].tolist(), self.labelled["judged"].tolist()
         k = stats.kappa(labels, judged, study.GRADES)
-        pcr = scores(self.answered, self.run).set_index("metric").loc["PCR"]
+        pcr = scores(self.answered).set_index("metric").loc["PCR"]
         return self.limited(
             k=k,
             answers=len(labels),

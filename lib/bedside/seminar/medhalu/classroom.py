@@ -62,7 +62,7 @@ def table(given, items, run):
     if len(clear):
         names = [f"{name}, majority" for name in scores.METRICS.values()]
         rows += zip(names, _scored(clear, items))
-    for r in scores.agreement(given, items, run).itertuples():
+    for r in scores.agreement(given, items).itertuples():
         rows.append((r.coefficient, r.value, r.low, r.high))
     rows = [(*r, None, None)[:4] for r in rows]
     return seminar.shown(pd.DataFrame(rows, columns=["what", "value", "low", "high"], dtype=object))

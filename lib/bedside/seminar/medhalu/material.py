@@ -145,7 +145,7 @@ class Material(seminar.Sheet):
 
     def scores_of(self, shares):
         """Scores of evaluators' shares, with confidence intervals."""
-        return scores.scores(shares, EVALUATOR, self.run)
+        return scores.scores(shares, EVALUATOR)
 
     @needs("3.5")
     def by_library(self, given):

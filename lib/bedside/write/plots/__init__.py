@@ -13,18 +13,23 @@ Colours are those of the palette and their tints: a saved SVG has them for dark 
 """
 # ruff: noqa: F401
 
-from .bar_charts import bars, histogram, stacked
+from .bar_charts import bars
 from .labels import SMALL, label_beside
-from .line_charts import apart, curves, growth, slopes
+from .line_charts import apart, curves
 from .look import (
+    DASHES,
+    MARKS,
     NARROW,
     WIDE,
     Picture,
     figure,
     fitted,
+    floats,
+    if_empty,
     label,
     legend_below,
     legend_right,
+    marks,
     message,
     message_of,
     picture,
@@ -33,7 +38,7 @@ from .look import (
     spelt,
     titled,
 )
-from .mark_charts import dots, plane, points
+from .mark_charts import dots, plane
 from .matrices import changes, confusion, confusions, heat
-from .palette import BLUE, CARD, CONTEXT, GRID, INK, MID, RED, SOFT, tint
+from .palette import BLUE, CARD, CONTEXT, GRID, INK, MID, ON_DARK, ON_LIGHT, RED, SOFT, tint
 from .robustness import choices, regions

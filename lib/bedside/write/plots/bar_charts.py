@@ -1,4 +1,4 @@
-"""Lengths and areas: bars, stacked bars, histograms."""
+"""Horizontal bars."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from itertools import cycle
 from typing import TYPE_CHECKING
 
 from .look import SMALL, floats, if_empty, label, titled
-from .palette import BLUE, CARD, INK, ON_DARK, ON_LIGHT, tint
+from .palette import BLUE, CARD, INK, tint
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-LIGHT_BLUE = tint(BLUE, 0.4)
-SHADES = (BLUE, LIGHT_BLUE, tint(INK, 0.08), tint(INK, 0.85))
+SHADES = (BLUE, tint(BLUE, 0.4), tint(INK, 0.08), tint(INK, 0.85))
 HATCH = {"published": "////", "recomputed": "...."}
 BACKED = {"facecolor": CARD, "edgecolor": "none", "pad": 0.8}  # legible over lines and hatches
 EDGE = {"edgecolor": INK, "linewidth": 0.6}
@@ -47,37 +46,4 @@ def bars(
     ax.set_yticks(places, rows)
     ax.margins(x=0.12)
     if_empty(ax, frame["value"])
-    return titled(ax, **labels)
-
-
-def stacked(ax: Axes, frame: pd.DataFrame, **labels: str) -> Axes:
-    """Stacked horizontal bars: one for each row, its parts by column, from dark to light.
-
-    frame: row, column, value in percent, written in where there is room.
-    """
-    frame = floats(frame)
-    rows, parts = list(dict.fromkeys(frame["row"])), list(dict.fromkeys(frame["column"]))
-    wide = frame.pivot(index="row", columns="column", values="value").loc[rows]
-    places = range(len(rows) - 1, -1, -1)
-    left = 0
-    for k, part in enumerate(parts):
-        dark = 0.75 - 0.75 * k / max(len(parts) - 1, 1)
-        look = {"color": tint(INK, dark), "label": part, "clip_on": False, **EDGE}
-        made = ax.barh(places, wide[part], left=left, **look)
-        texts = [f"{v:.0f}" if v >= 4 else "" for v in wide[part]]
-        ink = ON_DARK if dark > 0.5 else ON_LIGHT
-        ax.bar_label(made, texts, label_type="center", fontsize=SMALL, color=ink)
-        left = left + wide[part]
-    ax.set_yticks(places, rows)
-    ax.set_xlim(0, 100)
-    if_empty(ax, frame["value"])
-    return titled(ax, **labels)
-
-
-def histogram(ax: Axes, frame: pd.DataFrame, **labels: str) -> Axes:
-    """Bars of `value` between the edges `left` and `right`."""
-    frame = floats(frame)
-    widths = frame["right"] - frame["left"]
-    look = {"color": LIGHT_BLUE, "edgecolor": INK, "linewidth": 0.5}
-    ax.bar(frame["left"], frame["value"], widths, align="edge", **look)
     return titled(ax, **labels)

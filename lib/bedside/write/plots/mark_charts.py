@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from .labels import label_beside
 from .look import MARKS, SMALL, floats, if_empty, label, marks, titled, wrapped
-from .palette import BLUE, CARD, CONTEXT, INK, RED, SOFT
+from .palette import BLUE, CARD, CONTEXT, INK, SOFT
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -131,36 +131,6 @@ def _reach(row):
     if row["low"] != row["low"]:
         return None
     return [[max(row["value"] - row["low"], 0)], [max(row["high"] - row["value"], 0)]]
-
-
-def points(
-    ax: Axes,
-    frame: pd.DataFrame,
-    x: str,
-    y: str,
-    *,
-    message: pd.Series | None = None,
-    **labels: str,
-) -> Axes:
-    """Marks in the plane of two changes, the columns `x` and `y`, with lines at 0.
-
-    frame: source, `x`, `y` and label, the text beside the mark. Published ones are hollow.
-    message (n,): which ones are red.
-    """
-    frame = frame.astype({x: float, y: float})
-    ax.axhline(0, color=CONTEXT, linewidth=0.8)
-    ax.axvline(0, color=CONTEXT, linewidth=0.8)
-    red = frame["label"].isna() if message is None else message
-    for (source, told), part in frame.groupby(["source", red], sort=False):
-        marker, face = MARKS[source]
-        look = {"markerfacecolor": face, "markeredgecolor": RED if told else INK}
-        ax.plot(part[x], part[y], marker, label=label(source), **look)
-    for at, part in frame.groupby([x, y], sort=False):
-        label_beside(ax, _joined(part["label"]), at)
-    if_empty(ax, frame[x] + frame[y])
-    ax.xaxis.get_major_locator().set_params(nbins=6)
-    ax.margins(0.15)
-    return titled(ax, **labels)
 
 
 def _joined(names):

@@ -30,7 +30,7 @@ def tint(colour: str, share: float) -> str:
     return _mixed(CARD, colour, share)
 
 
-def in_dark(colour: str) -> str:
+def _in_dark(colour: str) -> str:
     """What a colour (#rrggbb) is on a dark page; a tint is one of the nearest ink."""
     import numpy as np
 
@@ -49,7 +49,7 @@ def in_dark(colour: str) -> str:
 def with_dark(svg: str) -> str:
     """A figure as matplotlib writes it, with a style that gives its colours on a dark screen."""
     rules = "".join(
-        f'[style*="{what}: {colour}"],[{what}="{colour}"]{{{what}:{in_dark(colour)}!important}}'
+        f'[style*="{what}: {colour}"],[{what}="{colour}"]{{{what}:{_in_dark(colour)}!important}}'
         for what, colour in sorted(set(DRAWN.findall(svg)))
     )
     dark = f"@media screen and (prefers-color-scheme: dark){{{rules}}}"

@@ -50,8 +50,8 @@ def rates(run, version):
     return mine.set_index("row")["value"].rename(f"version {version}")
 
 
-def grim_table(run, n=QUESTIONS):
-    """The counts out of n that print as each PCR: the smallest and the range, or None.
+def grim_table(run):
+    """The counts out of QUESTIONS that print as each PCR: the smallest and the range, or None.
 
     Also those of grades 0 and -1 that the paper's figures allow together.
     """
@@ -59,27 +59,27 @@ def grim_table(run, n=QUESTIONS):
     for version in TEXTS:
         for model, rate in rates(run, version).items():
             decimals = 0 if rate == round(rate) and rate != 40 else 1  # 40 is printed as 40.0
-            found = stats.grim_counts(rate, n, decimals)
+            found = stats.grim_counts(rate, QUESTIONS, decimals)
             counts = (found[0], found[0], found[-1]) if found else (None, None, None)
-            rows.append(Row(model, f"count, {TEXTS[version]}", "recomputed", *counts, n))
+            rows.append(Row(model, f"count, {TEXTS[version]}", "recomputed", *counts, QUESTIONS))
     for model, found in grades(run).items():
         for name, counts in zip(("graded 0", "graded −1"), list(zip(*found))[1:]):
             ends = min(counts), max(counts)
             value = counts[0] if len(counts) == 1 else None
-            rows.append(Row(model, f"{name}, {TEXTS[1]}", "recomputed", value, *ends, n))
+            rows.append(Row(model, f"{name}, {TEXTS[1]}", "recomputed", value, *ends, QUESTIONS))
     return frame(rows)
 
 
-def possible_p(run, a, b, n=QUESTIONS):
+def possible_p(run, a, b):
     """The p-values that two of the paper's PCRs allow: (paired, unpaired).
 
     paired: of an exact McNemar test on the same questions, one for each possible overlap, the least
     first; unpaired: of a test of two proportions.
     """
     found = rates(run, 1)
-    x, y = (stats.grim_counts(found[model], n, 1)[0] for model in (a, b))
-    paired = stats.paired_p([x], [y], n)["exact"]
-    return sorted(paired.tolist()), stats.two_proportions(x, n, y, n)
+    x, y = (stats.grim_counts(found[model], QUESTIONS, 1)[0] for model in (a, b))
+    paired = stats.paired_p([x], [y], QUESTIONS)["exact"]
+    return sorted(paired.tolist()), stats.two_proportions(x, QUESTIONS, y, QUESTIONS)
 
 
 def sums(run):
@@ -291,7 +291,7 @@ def judge_counts(run, n=ANNOTATED):
     ]
 
 
-def confusions_of(n, zeros, right, raised=0):
+def _confusions_of(n, zeros, right, raised=0):
     """Counts (people, judge) of -1, 0 and 1: a table for each number of 1s that people gave.
 
     All errors are on people's 0s (C.1). The judge grades `raised` of these 1, the others -1.
@@ -318,15 +318,15 @@ def _ratings(table):
     return np.repeat(list(np.ndindex(table.shape)), table.ravel(), axis=0).T
 
 
-def possible_confusions(run, n=ANNOTATED):
+def possible_confusions(run):
     """Confusion matrices of the paper's judge that its printed shares allow (appendix C.1)."""
     binary = published.value(run.paper, "v1 Table 1", "Presupposition correction", "binary match")
     return [
         table
-        for _, zeros, right in judge_counts(run, n)
-        for alike in stats.grim_counts(binary, n, 2)
-        if (raised := n - alike) <= zeros - right
-        for table in confusions_of(n, zeros, right, raised)
+        for _, zeros, right in judge_counts(run, ANNOTATED)
+        for alike in stats.grim_counts(binary, ANNOTATED, 2)
+        if (raised := ANNOTATED - alike) <= zeros - right
+        for table in _confusions_of(ANNOTATED, zeros, right, raised)
     ]
 
 

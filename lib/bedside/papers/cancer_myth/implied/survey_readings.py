@@ -141,13 +141,13 @@ def _on_length(run, answers):
     made = {}
     for name, words in counts.items():
         made[name] = outcome(f"{words:.1f}", round(words) == said)
-    low, high = sorted(own_words(answers))
+    low, high = sorted(_own_words(answers))
     told, holds = f"{low:.1f} to {high:.1f}", between(low, high, said - 0.5, said + 0.5)
     made["the workers' own words in the answers as shown"] = outcome(told, holds, low, high)
     return {"words": made, "similar-length": {}, "length-blind": _blind(answer_words(answers))}
 
 
-def own_words(answers):
+def _own_words(answers):
     """Mean words of the edited answers that the social workers wrote themselves (A.2), in two ways.
 
     Words that the unedited answers have in the same order; and all but numbers and summaries.

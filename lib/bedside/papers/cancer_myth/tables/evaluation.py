@@ -58,11 +58,11 @@ def answer_health(answered, sets, graded):
             rows += [Row(row, column, "run", v, n=n) for column, (v, n) in measures.items()]
             rows += no_answer_rows(row, part["reply_status"])
             judged = graded[(graded["model"] == model) & graded["item"].isin(items)]
-            rows += uncut_rows(row, judged)
+            rows += _uncut_rows(row, judged)
     return frame(rows)
 
 
-def uncut_rows(row, graded):
+def _uncut_rows(row, graded):
     """PCR and PCS of one model's uncut answers, from its verdicts; none if no answer was cut."""
     cut = graded["truncated"].astype(bool)
     if cut.all() or not cut.any():
@@ -104,7 +104,7 @@ def score_table(found, run):
         n=implied.QUESTIONS,
     ).sort_values("row", key=lambda row: row.map(place), kind="stable")
     mine = found.rename(columns={"model": "row", "metric": "column"}).assign(source="run")
-    both = pd.concat([said, with_bounds(mine), corrected_rows(found, run)], ignore_index=True)
+    both = pd.concat([said, with_bounds(mine), _corrected_rows(found, run)], ignore_index=True)
     return both.reindex(columns=COLUMNS)
 
 
@@ -134,7 +134,7 @@ def group_table(found, by, run):
     return rows.sort_values("row", key=lambda r: r.map(place), kind="stable", ignore_index=True)
 
 
-def corrected_rows(found, run, judge=""):
+def _corrected_rows(found, run, judge=""):
     """PCR of `scores` corrected for the errors of the run's judge or another, as table rows."""
     rows = []
     for r in found[found["metric"] == "PCR"].itertuples():
@@ -151,11 +151,11 @@ def judge_table(graded, run):
     """
     parts = []
     for judge, mine in graded.items():
-        found = scores(mine, run)
+        found = scores(mine)
         given = with_bounds(found.assign(row=found["model"], column=found["metric"], source="run"))
         lost = [m for m in run.models if m not in set(found["model"])]
         none = frame(Row(m, c, "run", None, n=0, unscored=0) for m in lost for c in ("PCS", "PCR"))
-        rows = pd.concat([given, corrected_rows(found, run, judge), none], ignore_index=True)
+        rows = pd.concat([given, _corrected_rows(found, run, judge), none], ignore_index=True)
         parts.append(rows.assign(row=rows["row"] + f", judge {judge}"))
     return pd.concat(parts, ignore_index=True)
 

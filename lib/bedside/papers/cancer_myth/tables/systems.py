@@ -38,42 +38,40 @@ def _rows(found, run, table, metric=None):
 
 def overall(graded, run):
     """Figure 6a: PCR and PCS by system."""
-    found = scores(graded, run).rename(columns={"model": "row"})
+    found = scores(graded).rename(columns={"model": "row"})
     return _rows(found.assign(column=found["metric"]), run, "v1 Figure 6a")
 
 
 def by_generator(graded, run):
     """Figure 6b: PCS by system and the model that wrote the question."""
-    found = scores(graded, run, ["generator"])
+    found = scores(graded, ["generator"])
     names = found["model"] + ON + found["generator"]
     return _rows(found.assign(row=names, column=found["metric"]), run, "v1 Figure 6b", "PCS")
 
 
 def by_category(graded, run):
     """Figure 7: PCS by category and system, categories in the paper's order."""
-    found = scores(graded, run, ["category"])
+    found = scores(graded, ["category"])
     found = found.assign(row=found["category"], column=found["model"])
     rows = _rows(found, run, "v1 Figure 7", "PCS")
     place = {name: i for i, name in enumerate(CATEGORIES.values())}
     return rows.sort_values("row", key=lambda r: r.map(place), kind="stable", ignore_index=True)
 
 
-def rates(graded, run):
+def rates(graded):
     """PCR by system and, in turn, category and generator."""
-    found = [
-        scores(graded, run, [by]).rename(columns={by: "row"}) for by in ("category", "generator")
-    ]
+    found = [scores(graded, [by]).rename(columns={by: "row"}) for by in ("category", "generator")]
     rows = pd.concat(found, ignore_index=True)
     rows = rows[rows["metric"] == "PCR"].assign(source="raw")
     return with_bounds(rows.assign(column=rows["model"])).reindex(columns=COLUMNS)
 
 
-def own(graded, run):
+def own(graded):
     """PCS and PCR of systems that wrote questions, on their own and on other systems' questions."""
     wrote = graded[graded["model"].isin(graded["generator"])]
     whose = np.where(wrote["model"] == wrote["generator"], "own questions", "others' questions")
     wrote = wrote.assign(whose=whose).sort_values(["model", "whose"], kind="stable")
-    found = scores(wrote, run, ["whose"])
+    found = scores(wrote, ["whose"])
     rows = found.assign(row=found["model"] + ", " + found["whose"], column=found["metric"])
     return with_bounds(rows.assign(source="raw")).reindex(columns=COLUMNS)
 
@@ -101,7 +99,7 @@ def wide(graded):
     return came.pivot(index="item", columns="model", values="value").astype(float)
 
 
-def agreement(graded, run):
+def agreement(graded):
     """How far pairs of systems have the same grade on a question: share and quadratic kappa."""
     about = complete(graded, ["unit"]).drop_duplicates("item").set_index("item")
     grades, unit, rows = wide(graded), about["unit"], []
@@ -164,11 +162,11 @@ def cards(made):
     return frame([*rows, guesser(next(iter(made.values())))])
 
 
-def by_judge(graded, run):
+def by_judge(graded):
     """PCR by system under the released grades and under each judge, {judge: verdicts}."""
     parts = []
     for judge, mine in graded.items():
-        found = scores(mine, run).query("metric == 'PCR'").rename(columns={"model": "row"})
+        found = scores(mine).query("metric == 'PCR'").rename(columns={"model": "row"})
         source = "raw" if judge == JUDGE else "run"
         parts.append(with_bounds(found.assign(column=f"PCR, {judge}", source=source)))
     return pd.concat(parts, ignore_index=True).reindex(columns=COLUMNS)
@@ -230,13 +228,13 @@ def readings(graded, found, where, run):
         return made
     return {
         **made,
-        "cm-raw-6a": as_printed(overall(graded, run)),
-        "cm-raw-6b": as_printed(by_generator(graded, run)),
-        "cm-raw-7": as_printed(by_category(graded, run)),
-        **_compared(graded, run),
+        "cm-raw-6a": _as_printed(overall(graded, run)),
+        "cm-raw-6b": _as_printed(by_generator(graded, run)),
+        "cm-raw-7": _as_printed(by_category(graded, run)),
+        **_compared(graded),
         **_tested(graded, run),
         "cm-worst-side-effect": figure_claims.readings(run)["cm-worst-side-effect"]
-        | _worst(graded, run),
+        | _worst(graded),
     }
 
 
@@ -251,7 +249,7 @@ def _in_place(where, questions):
     )
 
 
-def as_printed(rows):
+def _as_printed(rows):
     """The reading that raw numbers are the printed ones, within rounding or what bars tell.
 
     None if there is no raw number. A printed number without one is not as printed. PCR is printed
@@ -274,16 +272,16 @@ def as_printed(rows):
     return reading(f"{n - len(off)} of {n} as printed{'; ' * bool(few)}{few}", off.empty)
 
 
-def _compared(graded, run):
+def _compared(graded):
     """Readings of claims on order: the best system, the hardest questions, one's own, all fail."""
-    rate = scores(graded, run).query("metric == 'PCR'").set_index("model")
+    rate = scores(graded).query("metric == 'PCR'").set_index("model")
     best = rate.loc[rate["value"].idxmax()]
     whole = rate["value"].reindex(SYSTEMS.values()).notna().all() or None  # a lacking one is open
     writers = [name for name in dict.fromkeys(data.GENERATORS.values()) if name != "Manual"]
-    pcs = scores(graded, run, ["generator"]).query("metric == 'PCS'")
+    pcs = scores(graded, ["generator"]).query("metric == 'PCS'")
     pcs = pcs.pivot(index="generator", columns="model", values="value")
     pcs = pcs.reindex(index=writers, columns=SYSTEMS.values())
-    mine = own(graded, run).query("column == 'PCS'").set_index("row")["value"]
+    mine = own(graded).query("column == 'PCS'").set_index("row")["value"]
     gap = {  # a lacking mean is open, too
         name: mine.get(f"{name}, others' questions", nan) - mine.get(f"{name}, own questions", nan)
         for name in writers
@@ -311,9 +309,9 @@ def _compared(graded, run):
     return made
 
 
-def _worst(graded, run):
+def _worst(graded):
     """The reading that the mean PCR of the eight systems is lowest in the worst category."""
-    rate = scores(graded, run, ["category"]).query("metric == 'PCR'")
+    rate = scores(graded, ["category"]).query("metric == 'PCR'")
     rate = rate.pivot(index="category", columns="model", values="value")
     rate = rate.reindex(index=CATEGORIES.values(), columns=SYSTEMS.values())
     return lowest_of(rate.mean(axis=1, skipna=False), WORST, "PCR")

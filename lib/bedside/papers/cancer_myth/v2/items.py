@@ -25,7 +25,7 @@ def sets(run, train, reported="", exams=0, keep=0):
     myth_train, myth = split(questions(run, whole=True), train, size, run, keep)
     plain_train, plain = split(plain_questions(run, whole=True), train // 2, size, run, keep)
     learnt = [myth_train.assign(kind="myth"), plain_train.assign(kind="plain", correction="")]
-    asked = [exam_items(run, name, exams) for name in SETS[2:]]
+    asked = [_exam_items(run, name, exams) for name in SETS[2:]]
     return pd.concat(learnt, ignore_index=True), dict(zip(SETS, (myth, plain, *asked)))
 
 
@@ -44,7 +44,7 @@ def split(items, train, size, run, keep=0):
     return learnt, first_items(run, reported)
 
 
-def exam_items(run, name, size=0):
+def _exam_items(run, name, size=0):
     """Exam questions of MedQA or PubMedQA: item, question (as asked), options, gold.
 
     size: how many are drawn with the seed, 0 for all. None for an optional set that is missing.

@@ -157,7 +157,7 @@ class _Adapter:
 
     def make_reflective_dataset(self, candidate, batch, components):
         told = [
-            {"question": t["question"], "answer": t["answer"], "comment": comment(t)}
+            {"question": t["question"], "answer": t["answer"], "comment": _comment(t)}
             for t in batch.trajectories
         ]
         return {"instruction": told}
@@ -179,7 +179,7 @@ class _Adapter:
         return {"instruction": text or old}
 
 
-def comment(graded):
+def _comment(graded):
     """What the optimiser is told about a graded answer."""
     if graded["reply_status"]:
         return f"No answer came ({graded['reply_status']})."

@@ -101,15 +101,18 @@ def excess(scale: str, combination: str, levels: tuple[str, str], right: pd.Data
     return harm.loc[combination] - harm.loc[a] - harm.loc[b] + harm.loc[BASELINE]
 
 
-def ratio_draws(run: Run, combinations: Mapping[str, tuple], draws: int = 10_000) -> np.ndarray:
-    """Draws of O/E, with each printed accuracy as a binomial: (draws, combinations, models).
+DRAWS = 10_000
+
+
+def ratio_draws(run: Run, combinations: Mapping[str, tuple]) -> np.ndarray:
+    """Draws of O/E, with each printed accuracy as a binomial: (DRAWS, combinations, models).
 
     In fact all cells and models share the same cases, but the printed numbers don't show how. An
     interval from these draws shows the width that the number of cases gives; it is not a test.
     """
     rng, table = run.rng("ratio"), counts()
     cells = dict.fromkeys([BASELINE, *combinations, *sum(combinations.values(), ())])
-    made = {c: rng.binomial(N, table.loc[c] / N, (draws, len(MODELS))) / N for c in cells}
+    made = {c: rng.binomial(N, table.loc[c] / N, (DRAWS, len(MODELS))) / N for c in cells}
     drawn = [
         made[c] * made[BASELINE] / np.maximum(made[x] * made[y], 1 / N**2)
         for c, (x, y) in combinations.items()
@@ -178,7 +181,7 @@ def least_discordant(x, y):
     return abs(x - y), min(x, N - y) + min(y, N - x)
 
 
-def powers(run, configuration, sizes=(N,), power=stats.mcnemar_power):
+def powers(configuration, sizes=(N,), power=stats.mcnemar_power):
     """Power of McNemar's test at the printed drop, for the fewest and the most discordant pairs.
 
     Frame: model, n, fewest, most. power: a function of (n, share lost, share won); the exact test
@@ -192,7 +195,7 @@ def powers(run, configuration, sizes=(N,), power=stats.mcnemar_power):
     return pd.DataFrame(rows, columns=["model", "n", "fewest", "most"])
 
 
-def regression(kept, accuracy, models=5):
+def regression(kept, accuracy):
     """Accuracy to expect on the kept cases in new baseline dialogues (share).
 
     Assumes that the dialogues which selected the cases are the reported ones, and that the cases'
@@ -208,11 +211,11 @@ def regression(kept, accuracy, models=5):
 
     def never(total):  # the share of cases that no model diagnoses
         a, b = mean * total, (1 - mean) * total
-        return np.exp(betaln(a, b + models) - betaln(a, b))
+        return np.exp(betaln(a, b + len(MODELS)) - betaln(a, b))
 
     total = brentq(lambda t: never(t) - (1 - kept), 1e-3, 1e3)
     a, b = mean * total, (1 - mean) * total
-    return float((mean - np.exp(betaln(a + 1, b + models) - betaln(a, b))) / kept)
+    return float((mean - np.exp(betaln(a + 1, b + len(MODELS)) - betaln(a, b))) / kept)
 
 
 def on_pathway(paper, pathway, levels):

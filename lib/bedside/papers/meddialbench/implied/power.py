@@ -16,14 +16,14 @@ TESTS = {
 }
 
 
-def readings(run):
+def readings():
     """Readings of the claims on whether 85 cases suffice: {id: readings}."""
     enough, short = {}, {}
     for name, power in TESTS.items():
         lies, silence = (
             {
                 model: sorted(ends)
-                for model, _, *ends in powers(run, level, power=power).itertuples(index=False)
+                for model, _, *ends in powers(level, power=power).itertuples(index=False)
             }
             for level in ("fabricating", "withholding")
         )

@@ -2,10 +2,12 @@
 
 import numpy as np
 
+from . import MODELS
+
 STEPS = 1000  # of the grid of a case's mean chance
 
 
-def expected_again(kept: float, accuracy: float, models: int = 5) -> tuple[float, float]:
+def expected_again(kept: float, accuracy: float) -> tuple[float, float]:
     """Least and most mean accuracy to expect on kept cases in new baseline dialogues (shares).
 
     As `regression`, but the chances of a right diagnosis may differ among cases and models in any
@@ -17,6 +19,7 @@ def expected_again(kept: float, accuracy: float, models: int = 5) -> tuple[float
     """
     from scipy.optimize import linprog
 
+    models = len(MODELS)
     t = np.tile(np.linspace(0, 1, STEPS + 1), 2)
     most, least = (1 - t[: STEPS + 1]) ** models, np.maximum(0, 1 - models * t[: STEPS + 1])
     never = np.concatenate([most, least])

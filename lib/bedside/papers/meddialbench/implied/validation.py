@@ -46,7 +46,7 @@ def of_adherence(run, paper):
         **found,
         "md-adherence-mean": _mean_score(run, text, drawn),
         "md-adherence-strata": _strata(paper, drawn),
-        "md-isolation": _isolation(text, seven),
+        "md-isolation": _isolation(text),
     }
 
 
@@ -81,7 +81,7 @@ def _strata(paper, drawn):
     return made
 
 
-def _isolation(text, seven):
+def _isolation(text):
     """Whether behaviour that was not activated can appear."""
     checked = int(text["dialogues checked"])
     broken = round(checked * (1 - text["isolation compliance"] / 100))

@@ -58,21 +58,22 @@ def _recomputed(run, design, observed):
     return rows
 
 
-def case_table(run, design, done, combination="C1"):
+TABLE_8 = "C1"  # the combination
+
+
+def case_table(run, design, done):
     """Table 8: how many models are right in a case that fails only under a combination.
 
     Also the name of this run's first such case, "" if there is none; its rows count the doctors
     that are right and wrong. done: `judging.outcomes`.
     """
-    rows, levels = (
-        published_rows(run.published("Table 8")),
-        design.combinations.get(combination, ()),
-    )
-    held = {combination: levels} if combination in set(done["configuration"]) else {}
+    rows = published_rows(run.published("Table 8"))
+    levels = design.combinations.get(TABLE_8, ())
+    held = {TABLE_8: levels} if TABLE_8 in set(done["configuration"]) else {}
     case = next(iter(scores.only_combined(done, held)["case"]), "")
-    for c in (BASELINE, *levels, combination) if case else ():
+    for c in (BASELINE, *levels, TABLE_8) if case else ():
         mine = done[(done["case"] == case) & (done["configuration"] == c)]["correct"]
-        name, n, lost = c if c == combination else c.capitalize(), mine.count(), unscored(mine)
+        name, n, lost = c if c == TABLE_8 else c.capitalize(), mine.count(), unscored(mine)
         rows.append(Row(name, "Correct", "run", mine.sum(), n=n, unscored=lost))
         rows.append(Row(name, "Models wrong", "run", n - mine.sum(), n=n, unscored=lost))
     return frame(rows), case

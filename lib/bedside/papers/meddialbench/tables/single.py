@@ -52,7 +52,7 @@ def change_table(run, changed, coverage, turns):
 def coverage_rows(run, done, changed, coverage):
     """Coverage (share) by configuration and doctor, with changes of coverage and accuracy."""
     by = ["configuration", "model"]
-    made = estimated_means(done.assign(item=done["case"]), ["coverage"], by, run)
+    made = estimated_means(done.assign(item=done["case"]), ["coverage"], by)
     made = made.rename(columns={"configuration": "row", "model": "column"}).assign(source="run")
     keys, rows = ["model", "configuration"], []
     both = joined(changed, coverage.set_index(keys).add_suffix("_coverage").reset_index(), keys)

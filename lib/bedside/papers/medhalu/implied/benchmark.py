@@ -110,7 +110,7 @@ def kappas(run, least, pairs):
     one = stats.score("kappa", 1, share, at[0] * share, (1 - at[1]) * (1 - share))[0]
     pooled = float(stats.most_kappa(mean))
     majority = float(stats.most_kappa(min(1, 1.5 * mean)))  # two right verdicts of three each
-    right = least_right(least, share, int(pairs))
+    right = _least_right(least, share, int(pairs))
     split = 3 * (1 - mean) - 3 * (1 - right)  # wrong verdicts beside a right majority
     return {
         "mean over raters, hallucinated or not": outcome(
@@ -131,7 +131,7 @@ def kappas(run, least, pairs):
     }
 
 
-def least_right(least, share, n):
+def _least_right(least, share, n):
     """The smallest share of n answers that must be right for a kappa of `least`.
 
     share: of answers that are hallucinated.

@@ -126,11 +126,11 @@ def models(run):
         "mh-proprietary": made,
         "mh-marginal": marginal,
         "mh-gpt4-better": better,
-        "mh-self": own_answers(run, known),
+        "mh-self": _own_answers(run, known),
     }
 
 
-def own_answers(run, known):
+def _own_answers(run, known):
     """Section 4.1: GPT-3.5, which wrote the answers, compared with a coin and with laypeople."""
     from scipy.special import ndtr
 
@@ -218,7 +218,7 @@ def laypeople(run):
         "mh-laypeople": less,
         "mh-no-better-but-liveqa": beyond,
         "mh-liveqa": hardest(table),
-        "mh-no-better": no_better(known, table, weights, part),
+        "mh-no-better": _no_better(known, table, weights, part),
         "mh-worse-than-laypeople": worse(known, table, part),
     }
 
@@ -252,7 +252,7 @@ def span_lengths(run):
     return reading(told, near(lead, 2 * ROUNDED / length.min(), least=1e-9))
 
 
-def no_better(known, table, weights, part):
+def _no_better(known, table, weights, part):
     """Abstract, sections 1, 5: each model compared with laypeople, on average, by each score."""
     made = {}
     ways = [("accuracy over all answers", "Acc", weights)]

@@ -138,24 +138,24 @@ def types_agree(run):
         ranges = []
         for t, name in list(TYPES.items())[1:]:
             found, _ = confusions(n[t], n["none"], eight[f"{model}, {name}", dataset])
-            ranges.append(ends_by_negatives(found))
+            ranges.append(_ends_by_negatives(found))
         shared = set.intersection(*map(set, ranges))
         both, scores = (sum(n.values()) - n["none"], n["none"]), six[model, dataset]
         whole, _ = confusions(*both, scores)
         if not len(whole):
             whole, _ = confusions(*both, {"Acc": scores["Acc"]})  # right answers are known anyhow
-        moved = min((off_by(tn, ranges, whole) for tn in shared), default=np.nan)
+        moved = min((_off_by(tn, ranges, whole) for tn in shared), default=np.nan)
         rows.append((model, dataset, bool(shared), moved))
     return pd.DataFrame(rows, columns=["row", "dataset", "alone", "moved"])
 
 
-def ends_by_negatives(found):
+def _ends_by_negatives(found):
     """{true negatives: (least, most) true positives} of matrices as of `confusions`."""
     by = {tn: found[found[:, 1] == tn, 0] for tn in set(found[:, 1])}
     return {tn: (tp.min(), tp.max()) for tn, tp in by.items()}
 
 
-def off_by(tn, ranges, whole):
+def _off_by(tn, ranges, whole):
     """How many answers the types, with tn true negatives, are off the nearest of `whole`."""
     least, most = (sum(r[tn][end] for r in ranges) for end in (0, 1))
     over = np.maximum(0, np.maximum(least - whole[:, 0], whole[:, 0] - most))

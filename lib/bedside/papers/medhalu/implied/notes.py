@@ -29,7 +29,7 @@ NAMES = {"macro-F1": "ma-F1", "accuracy": "Acc", "macro precision": "ma-P", "mac
 
 def claims(run):
     """Readings of every claim of section 5."""
-    made = {"mh-much-better": much_better(run), "mh-significant": certain(run)}
+    made = {"mh-much-better": _much_better(run), "mh-significant": certain(run)}
     return gains(run) | improved(run) | made
 
 
@@ -80,7 +80,7 @@ def improved(run):
     }
 
 
-def much_better(run):
+def _much_better(run):
     """Gains in macro-F1 as section 5 has them, beside what it and 4.1 count as much."""
     before, after = (scores_of(run, t)["ma-F1"] for t in (SIX, TEN))
     said = grid(run, "text 5").loc[after.columns]
@@ -110,7 +110,7 @@ def certain(run):
         holds, told = significant(tests)
         made[f"each model, {name} weighted by pairs"] = outcome(told, holds)
     f1 = {(m, d): ends(both, "ma-F1", {d: 1})[0] for m, both in rows.items() for d in known.sizes}
-    for name, least in (("accuracy", least_p(run)), ("macro-F1", f1)):
+    for name, least in (("accuracy", _least_p(run)), ("macro-F1", f1)):
         lost = max(least, key=least.get)
         made[f"each model in each subset, {name}"] = outcome(
             f"{' '.join(lost)}: p at least {least[lost]:.3g}",
@@ -119,7 +119,7 @@ def certain(run):
     return made
 
 
-def least_p(run):
+def _least_p(run):
     """The smallest exact McNemar p of each gain in accuracy: no right answer became wrong."""
     tables, least = [scores_of(run, t)["Acc"] for t in (SIX, TEN)], {}
     for (d, each), m in itertools.product(classes(run).items(), LLMS):

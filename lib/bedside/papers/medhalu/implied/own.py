@@ -57,7 +57,7 @@ def tables_6_and_8(run):
             f" {worst['row']} on {worst['dataset']} {worst['moved']:.0f} apart",
             (moved <= MOVED).all(),
         ),
-        "mh-always-yes": always_yes(run),
+        "mh-always-yes": _always_yes(run),
     }
 
 
@@ -71,13 +71,13 @@ def thirds(run, table, names, name):
     return reading(f"{sum(found)} of {len(found)}", all(found), name=name)
 
 
-def always_yes(run):
+def _always_yes(run):
     """Whether no accuracy of Table 6 is above that of always yes."""
     gaps = ahead(run, SIX, dict.fromkeys(classes(run), 0))
     return reading(told(gaps), every(between(*gap, most=0) for gap in gaps.values()))
 
 
-def always_yes_10(run):
+def _always_yes_10(run):
     """Whether most accuracies of Table 10 are below that of always yes, and GPT-4's on HealthQA is
     above it.
     """
@@ -128,12 +128,12 @@ def table_10(run):
         made[name] = outcome(f"{fits.sum()} of {len(fits)}", fits.all())
     return {
         "mh-matrices-10": made | thirds(run, TEN, LLMS, "a mean over three runs"),
-        "mh-always-yes-10": always_yes_10(run),
-        "mh-yes": found_and_let_pass(run, matrices.implied(run, SIX), ten),
+        "mh-always-yes-10": _always_yes_10(run),
+        "mh-yes": _found_and_let_pass(run, matrices.implied(run, SIX), ten),
     }
 
 
-def found_and_let_pass(run, six, ten):
+def _found_and_let_pass(run, six, ten):
     """Section 5: whether a reason more than halves GPT-3.5's and GPT-4's specificity, the share of
     other answers accepted, on HealthQA.
 

@@ -60,14 +60,14 @@ def behind(run, table, sampled=PEOPLE):
             off = share_error(run, dataset)
         row = {"row": name, "dataset": dataset, "n": judged[name, dataset]}
         found = rates(told["Acc"], told["ma-R"], share)
-        ends = ends_of(told["Acc"], told["ma-R"], share, off).T
+        ends = _ends_of(told["Acc"], told["ma-R"], share, off).T
         for rate, value, end in zip(("sensitivity", "specificity"), np.clip(found, 0, 1), ends):
             row |= {rate: float(value), f"{rate} least": end.min(), f"{rate} most": end.max()}
         rows.append(row)
     return pd.DataFrame(rows)
 
 
-def ends_of(accuracy, recall, share, off=0):
+def _ends_of(accuracy, recall, share, off=0):
     """Both rates (k, 2) at the limits of what rounding and share -+ off allow."""
     ends = itertools.product(*((-end, end) if end else (0,) for end in (ROUNDED, ROUNDED, off)))
     return np.clip([rates(accuracy + a, recall + r, share + s) for a, r, s in ends], 0, 1)
@@ -84,7 +84,7 @@ def pooled(known, name):
     parts = []
     for dataset, sizes in known.sizes.items():
         told = known.scores["Table 6", name, dataset]
-        ends = ends_of(told["Acc"], told["ma-R"], sizes[0] / sizes.sum())
+        ends = _ends_of(told["Acc"], told["ma-R"], sizes[0] / sizes.sum())
         parts.append(confusion(ends, *sizes))
     f1 = [stats.macro(sum(ends))[3] for ends in itertools.product(*parts)]
     return float(min(f1)), float(max(f1))
@@ -134,8 +134,11 @@ def error(known, a, b, metric, weights, judged=(1, 1), overlap="none"):
     return float(np.sqrt(total))
 
 
-def slope(at, sizes, k, step=1e-5):
+STEP = 1e-5
+
+
+def slope(at, sizes, k):
     """The derivative of score k of `stats.macro` by either rate, (2,)."""
-    moved = at + step * np.array([np.eye(2), -np.eye(2)])
+    moved = at + STEP * np.array([np.eye(2), -np.eye(2)])
     up, down = stats.macro(confusion(moved, *sizes))[..., k]
-    return (up - down) / (2 * step)
+    return (up - down) / (2 * STEP)

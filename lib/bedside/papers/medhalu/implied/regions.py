@@ -63,11 +63,11 @@ def corners(scores: dict[str, float], shares: np.ndarray, steps: int = STEPS) ->
         return np.zeros((0, 2))
     most = np.max([way for way in ways if way is not None], axis=0)
     for direction, end in zip(_directions(), most):
-        found = clipped(found, direction, end)
+        found = _clipped(found, direction, end)
     return found
 
 
-def clipped(corners: np.ndarray, direction: np.ndarray, end: float) -> np.ndarray:
+def _clipped(corners: np.ndarray, direction: np.ndarray, end: float) -> np.ndarray:
     """The part of a convex polygon (k, 2) whose points have direction . point <= end."""
     over, made = corners @ direction - end, []
     for k, (here, there) in enumerate(zip(over, np.roll(over, -1))):

@@ -29,14 +29,14 @@ TEXTS = [
 COPIED = 80  # a rapidfuzz ratio from which on a text counts as a copy
 
 
-def raters_by(run):
+def _raters_by(run):
     """The run's own raters by group, question and answer; None if nobody was asked."""
     return run.load("medhalu_raters") if sources.here("medhalu_raters") else None
 
 
 def experts_table(run):
     """Table 3: the background of the 30 medical experts, as printed, and of the run's own."""
-    said, own = run.published("Table 3"), raters_by(run)
+    said, own = run.published("Table 3"), _raters_by(run)
     rows = published_rows(said)
     if own is not None:
         asked = (own["group"] == "expert") & (own["question"] != CHECKS)
@@ -49,14 +49,14 @@ def experts_table(run):
 
 def took_part(run):
     """A caption's sentence on the run's own experts in Table 3."""
-    if raters_by(run) is None:
+    if _raters_by(run) is None:
         return "No experts took part in this run."
     return "This run: experts' own answers, counted where five or more gave any."
 
 
 def left_out(run):
     """How many of the run's own raters failed an attention check, and so don't count: Rows."""
-    own = raters_by(run)
+    own = _raters_by(run)
     if own is None:
         return []
     checked = own[own["question"] == CHECKS].assign(raters=own["raters"].astype(int))
@@ -102,11 +102,11 @@ def length_table(run, sets):
             "words, standard deviation": n.std(),
         }
         rows = [Row(name, column, source, v, n=len(n)) for column, v in found.items()]
-        parts += [frame(rows), histogram_rows(name, n, source)]
+        parts += [frame(rows), _histogram_rows(name, n, source)]
     return pd.concat(parts, ignore_index=True)
 
 
-def histogram_rows(name, n, source):
+def _histogram_rows(name, n, source):
     """Shares of questions by their number of words (n,): table rows with left and right."""
     edges = np.linspace(0, LONGEST[name], BARS + 1)
     share = np.histogram(n.clip(upper=edges[-1] - 1), edges)[0] / len(n)
@@ -124,14 +124,14 @@ def built_table(built):
     """
     plain = complete(built, ["type"])["type"] == "none"
     asked, plain = built[~plain], scored(built[plain], "answer")
-    rows = built_rows("all", asked)
+    rows = _built_rows("all", asked)
     for t, part in groups(asked, "type"):
-        rows += built_rows(TYPES[t], part)
+        rows += _built_rows(TYPES[t], part)
     mean = words(plain["answer"]).mean()
     return frame([*rows, Row(TYPES["none"], "words, mean", "run", mean, n=len(plain))])
 
 
-def built_rows(name, part):
+def _built_rows(name, part):
     """The rows of `built_table` for one type's requests."""
     from rapidfuzz import fuzz
 
@@ -192,6 +192,6 @@ def raters_table(run, labels, items):
     rows.append(Row("experts", column, "recomputed", mean))
     rows += [
         Row(r.group, r.coefficient, "run", r.value, r.low, r.high, r.n)
-        for r in agreement(labels, items, run).itertuples()
+        for r in agreement(labels, items).itertuples()
     ]
     return frame([*rows, *left_out(run)])

@@ -14,7 +14,7 @@ UNCUT = "right where not cut off, %"
 KINDS = ("exact", "aligned", "not in the answer")  # of spans, by where they stand
 
 
-def by_evaluator(judged, models):
+def _by_evaluator(judged, models):
     """{(evaluator, source): its readings}, with the run's models that have none."""
     found = dict(list(groups(judged, ["evaluator", "source"], ["item"])))
     return {k: found.get(k, judged[:0]) for k in [*found, *((m, "run") for m in models)]}
@@ -27,16 +27,16 @@ def reply_table(judged, items, models=()):
     questions, to which repeats, raters and spans belong. models: listed even without any reply.
     """
     about, rows = items.set_index("item").assign(unit=units(items)), []
-    for (name, source), part in by_evaluator(judged, models).items():
+    for (name, source), part in _by_evaluator(judged, models).items():
         rows += no_answer_rows(name, part["why"].fillna(""))
-        shares = reply_shares(part, about)
+        shares = _reply_shares(part, about)
         if name.startswith(PEOPLE):  # whose readings are never cut
             del shares[UNCUT]
         rows += [Row(name, c, source, *share(*each)) for c, each in shares.items()]
     return frame(rows)
 
 
-def reply_shares(part, about):
+def _reply_shares(part, about):
     """One evaluator's replies, {what: (booleans, their units)}; about: items with unit, by item.
 
     People's replies have no `truncated` and are never cut.
@@ -84,7 +84,7 @@ def published_rows(run, table):
     )
 
 
-def blind_rows(label, hallucinated, n, source):
+def _blind_rows(label, hallucinated, n, source):
     """Baselines that don't read, on n answers, `hallucinated` of them so: `label: baseline`."""
     return frame(
         Row(f"{label}: {name}", metric, source, value, n=n)
@@ -96,10 +96,10 @@ def blind_rows(label, hallucinated, n, source):
 def detection_table(run, found, items):
     """Table 6 by subset: evaluators as printed and `scores` found, baselines that don't read."""
     mine = [
-        blind_rows(d, int(part["hallucinated"].sum()), len(part), "run")
+        _blind_rows(d, int(part["hallucinated"].sum()), len(part), "run")
         for d, part in items.groupby("dataset")
     ]
-    theirs = [blind_rows(d, p, p + n, "recomputed") for d, (p, n) in classes(run).items()]
+    theirs = [_blind_rows(d, p, p + n, "recomputed") for d, (p, n) in classes(run).items()]
     printed = published_rows(run, "Table 6")
     return pd.concat([printed, score_rows(found), *mine, *theirs], ignore_index=True)
 

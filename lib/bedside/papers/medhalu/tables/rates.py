@@ -11,7 +11,7 @@ OWN = "this run, all subsets"
 MORE = ["panel", "label", "shape"]
 
 
-def rate_rows(run, shares, rates):
+def rate_rows(shares, rates):
     """Sensitivity and specificity in percent, printed and of this run, for `figures.rates`.
 
     shares: evaluator, unit, rate (of RATES) and right, in percent, of each answer.
@@ -21,7 +21,7 @@ def rate_rows(run, shares, rates):
     names = [set(part["row"]) for part in rates.values()]
     shown = {t: part[part["row"].isin(set.intersection(*names))] for t, part in rates.items()}
     printed = [row for table, part in shown.items() for row in printed_rates(table, part)]
-    made = pd.DataFrame([*printed, *own_rates(run, shares)]).reindex(columns=[*COLUMNS, *MORE])
+    made = pd.DataFrame([*printed, *_own_rates(shares)]).reindex(columns=[*COLUMNS, *MORE])
     return made.assign(label=made["label"].str.replace(r"^.*?, ", "", regex=True))
 
 
@@ -45,13 +45,13 @@ def printed_rates(table, behind):
     ]
 
 
-def own_rates(run, shares):
+def _own_rates(shares):
     """Rates of this run's models and people over all subsets, with intervals over questions.
 
     A rate has no value and n 0 where no answer is of its class.
     """
     shares, by = shares.assign(item=shares["unit"]), ["evaluator", "rate"]
-    found = estimated_means(shares, ["right"], by, run, best=100.0)
+    found = estimated_means(shares, ["right"], by, best=100.0)
     every = pd.MultiIndex.from_product([found["evaluator"].unique(), RATES])
     lacking = every.difference(pd.MultiIndex.from_frame(found[["evaluator", "rate"]]), sort=False)
     none = [{"evaluator": who, "rate": rate, "n": 0} for who, rate in lacking]

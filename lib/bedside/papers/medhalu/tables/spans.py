@@ -34,7 +34,7 @@ def span_table(run, judged, items, right):
     own = items.loc[items["spans"].map(lambda spans: isinstance(spans, list)), "item"]
     fair = judged[(judged["evaluator"] != EXPERTS) | judged["item"].isin(own)]
     every = pd.concat([fair, whole(known)])
-    found = span_scores(compared(every, items, right), run)
+    found = _span_scores(compared(every, items, right))
     return pd.concat([printed, found, unread(every, known, right, found)], ignore_index=True)
 
 
@@ -56,7 +56,7 @@ def unread(judged, known, right, found):
     )
 
 
-def span_scores(rows, run):
+def _span_scores(rows):
     """Edit distances (mean and median) and token scores by dataset and evaluator: table rows.
 
     rows: as of `compared`. Repeats are averaged for each labelled span (token scores: for each
@@ -73,7 +73,7 @@ def span_scores(rows, run):
         words = part.groupby(["item", "unit"], sort=False)[TOKEN_SCORES].mean().reset_index()
         for means, columns in ((spans, DISTANCES), (words, {c: c for c in TOKEN_SCORES})):
             for column, label in columns.items():
-                found = intervals(means, column, label, (dataset, name), run)
+                found = intervals(means, column, label)
                 got = int(means[column].notna().sum())
                 made += [
                     Row(f"{dataset}: {name}", c, source, *i[:3], got, len(means) - got)
@@ -82,7 +82,7 @@ def span_scores(rows, run):
     return frame(made)
 
 
-def intervals(means, column, label, whose, run):
+def intervals(means, column, label):
     """{label: interval over questions} of a column's mean, and of the distance's median; or NaN."""
     got = means[means[column].notna()]
     if got.empty:

@@ -97,13 +97,13 @@ def implied_lengths(run, sizes):
     return pd.concat(parts, ignore_index=True)[columns]
 
 
-def too_long(run, sizes, regime, longest=MOST):
-    """Models whose printed scores need a list of more than `longest` entries.
+def too_long(run, sizes, regime):
+    """Models whose printed scores need a list of more than MOST entries.
 
     {model: how long the longest list must be at least}.
     """
     found = implied_lengths(run, sizes)
-    found = found[(found["regime"] == regime) & (found["least_items"] > longest)]
+    found = found[(found["regime"] == regime) & (found["least_items"] > MOST)]
     return dict(zip(found["model"], map(ceil, found["least_items"])))
 
 

@@ -7,7 +7,7 @@ from . import MODERATE, ROUNDED, above, counted, meet, rank_correlation, wide
 HALF, STABLE = 0.5, 0.75  # Jaccard's index of clusters: dissolved below, stable above (Hennig 2007)
 
 
-def faultless(patients, reference):
+def _faultless(patients, reference):
     """The overlaps of faultless lists (least, most): means over patients.
 
     The specified list is the site's reference. The base list, made without a site, has the effects
@@ -26,7 +26,7 @@ def readings(run, patients, reference):
     free, sized = table
     bounds = {"below a half": HALF, "below what counts as stable": STABLE}
     if run.profile == "public":
-        bounds["below faultless lists"] = faultless(patients, reference)[0]
+        bounds["below faultless lists"] = _faultless(patients, reference)[0]
     largest, lowest = table.stack(), {}
     for name, bound in bounds.items():
         told = f" below {bound:.2f}; the largest is {largest.max()}"

@@ -67,8 +67,8 @@ def health_table(run, graded, regimes):
     made[list(uncut)] = lists[list(uncut)].astype(float)
     some = made.groupby(by)["truncated"].transform("any")
     whole = made[some & (made["truncated"] == 0)]
-    rows = estimated_means(made, columns, by, run)
-    rows = pd.concat([_of_lists(rows, made), estimated_means(whole, uncut, by, run)])
+    rows = estimated_means(made, columns, by)
+    rows = pd.concat([_of_lists(rows, made), estimated_means(whole, uncut, by)])
     names = rows["model"] + ", " + rows["regime"]
     rows = rows.assign(row=names, column=rows["metric"].map(HEALTH | uncut), source="run")
     asked = groups(lists, by, texts=["reply_status"])
@@ -162,11 +162,11 @@ def model_table(run, graded):
     return tested_rows(pd.concat(changes), METRICS, run) if changes else pd.DataFrame()
 
 
-def matcher_table(run, by_matcher):
+def matcher_table(by_matcher):
     """The same lists under several matchers ({name: scored lists}), one to one and not."""
     names, parts = {**METRICS, **scores.LOOSE}, []
     for matcher, graded in by_matcher.items():
-        found = estimated_means(graded, list(names), ["model"], run)
+        found = estimated_means(graded, list(names), ["model"])
         row, column = found["model"] + f", matcher {matcher}", found["metric"].map(names)
         parts.append(with_bounds(found.assign(row=row, column=column, source="run")))
     return pd.concat(parts, ignore_index=True)
@@ -209,7 +209,7 @@ def flag_table(run, flagged):
     return frame(rows)
 
 
-def length_curves(run, matches, reference, terms):
+def length_curves(matches, reference, terms):
     """Precision and recall of the first k items, by model and kind of regime.
 
     Rows with model, metric, k and series. Free-form and chosen lists are apart; lists with and
@@ -220,7 +220,7 @@ def length_curves(run, matches, reference, terms):
     found["kind"] = found["regime"].str.split(",").str[0]
     longest = found.groupby(["model", "kind"])["listed"].transform("max")
     found, by = found[found["k"] <= longest], ["model", "kind", "k"]
-    rows = estimated_means(found, ["precision", "recall"], by, run)
+    rows = estimated_means(found, ["precision", "recall"], by)
     of = matches.assign(kind=matches["regime"].str.split(",").str[0]).groupby(by[:2], sort=False)
     none = [
         {**dict(zip(by, (*key, 1))), "metric": metric, "n": 0, "unscored": len(lists)}
@@ -238,15 +238,15 @@ def length_curves(run, matches, reference, terms):
     )
 
 
-def implied_rows(run, sizes, far=40):
+def implied_rows(run, sizes):
     """The printed precision and recall of each model, at the list length that they imply.
 
-    Rows with series, k and label (the model's name, for lists of more than `far` items). The scores
+    Rows with series, k and label (the model's name, for lists of more than 40 items). The scores
     of free-form lists of 20 to 30 are sums of two tables.
     """
     keys, metrics = ["model", "regime", "items"], ["Precision", "Recall"]
     found = implied.implied_lengths(run, sizes).melt(keys, metrics, "column", "value")
-    named = (found["items"] > far) & (found["column"] == "Recall")
+    named = (found["items"] > 40) & (found["column"] == "Recall")
     return found.assign(
         row=found["model"] + ", " + found["regime"],
         source=np.where(found["regime"].isin(implied.SCORES), "published", "recomputed"),
@@ -281,7 +281,7 @@ def overlap_table(run, found, compared):
     kinds = {"overlap": "", "by_meaning": ", by meaning", "by_model": ", by a model"}
     parts = [(complete(found, ["regime"]), list(kinds)[:2]), (compared, ["by_model"])]
     parts = [(part[part["regime"].isin(names)], kind) for part, kind in parts]
-    found = pd.concat([estimated_means(part, kind, PAIR[1:], run) for part, kind in parts])
+    found = pd.concat([estimated_means(part, kind, PAIR[1:]) for part, kind in parts])
     column = found["regime"].map(names) + found["metric"].map(kinds)
     rows = with_bounds(found.assign(row=found["model"], column=column, source="run"))
     return pd.concat([printed_rows(run, "Table 5"), rows], ignore_index=True)
@@ -323,7 +323,7 @@ def level_table(run, recalls, by, table):
     recalls: of each list by level, KEYS, `by`, recall (each level of the other kind counts once)
     and pooled (each effect counts once).
     """
-    rows = estimated_means(recalls, ["recall", "pooled"], ["model", by], run)
+    rows = estimated_means(recalls, ["recall", "pooled"], ["model", by])
     kind = rows["metric"].eq("pooled")
     place = rows[by].map((ONSETS if by == "onset" else FREQUENCIES).index)
     level = rows[by].str.title().str.replace("-T", "-t")
@@ -333,9 +333,9 @@ def level_table(run, recalls, by, table):
     return pd.concat([printed_rows(run, table), rows], ignore_index=True)
 
 
-def crossing_table(run, found):
+def crossing_table(found):
     """Recall in each cell of onset and frequency, by model; the paper has no such table."""
-    rows = estimated_means(found, ["recall"], ["model", "onset", "frequency"], run)
+    rows = estimated_means(found, ["recall"], ["model", "onset", "frequency"])
     column = rows["onset"] + ", " + rows["frequency"]
     rows = rows.assign(row=rows["model"], column=column, source="run")
     names = [*found["model"].unique(), *(f"{o}, {f}" for o, f in CELLS)]

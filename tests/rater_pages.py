@@ -1,0 +1,54 @@
+"""Pages of raters, answered without a browser and taken in."""
+
+import json
+
+from bedside.annotation import handed
+
+AT = "2026-11-25T10:{:02}:{:02}Z"
+FIRST = AT.format(0, 0)
+
+
+def out(folder, rows, task, names, **how):
+    """The pages of raters in folder/pages, {rater: its text}, with labels in folder/labels."""
+    how = {"repetitions": 0.0, **how}
+    made = handed.out(rows, task, names, folder / "pages", folder / "labels", **how)
+    return {name: path.read_text(encoding="utf-8") for name, (path, _) in zip(names, made)}
+
+
+def data(page):
+    return json.loads(page.split('id="data">')[1].split("</script>")[0])
+
+
+def back(folder, name, page, *lines, **head):
+    """Write the file that a rater's page saves, with these labels."""
+    about = data(page)
+    head = {"bedside": "labels", "task": about["task"], "rater": about["about"]["rater"], **head}
+    head = {"hand": about["hand"], **head}
+    folder.mkdir(exist_ok=True)
+    text = "\n".join(map(json.dumps, [head, *lines]))
+    (folder / name).write_text(text, encoding="utf-8")
+
+
+def label(page, n, value="1", at=FIRST, **more):
+    item = data(page)["items"][n]
+    return {"id": item["id"], "again": item["again"], "values": [value], "at": at, **more}
+
+
+def said(page, say):
+    """The labels of a whole page: `say(item, n)` returns a value, or the parts of a label."""
+    lines = []
+    for n, item in enumerate(data(page)["items"]):
+        given = say(item, n)
+        given = given if isinstance(given, dict) else {"values": [given]}
+        lines.append(label(page, n, at=AT.format(*divmod(n, 60))) | given)
+    return lines
+
+
+def answer(folder, rows, task, rater, say, **how):
+    """Have a rater label a whole page, and take it in; return the page's data."""
+    page = out(folder, rows, task, [rater], **how)[rater]
+    back(folder / "back", f"{rater}.jsonl", page, *said(page, say))
+    told, refused = handed.taken(folder / "back", folder / "labels")
+    assert not refused, told
+    (folder / "back" / f"{rater}.jsonl").unlink()
+    return data(page)
