@@ -57,7 +57,7 @@ def ruled(task: Task, rules: Rules) -> Task:
 
 
 def grouped(**settings: Any) -> dict[str, Any]:
-    """A Session's keywords, with Draw and Rules, from single settings as notebooks have them."""
+    """A Session's keywords, with Draw and Rules, from single settings."""
     made = {
         name: kind(**{f.name: settings.pop(f.name) for f in fields(kind) if f.name in settings})
         for name, kind in {"drawing": Draw, "rules": Rules}.items()
