@@ -25,17 +25,21 @@ class Small(seminar.Sheet):
 
     paper = "cancer_myth"
 
-    @seminar.task("1.1", "Write something.", free=True)
+    @classmethod
+    def words(cls):
+        return {"1.1": {"asks": "Write something."}}
+
+    @seminar.task("1.1", free=True)
     def one(self, answer):
         return "kept"
 
-    @seminar.task("1.2", "A number.")
+    @seminar.task("1.2")
     def two(self, answer):
         if answer != 2:
             raise seminar.Wrong("count again")
         return "two"
 
-    @seminar.task("1.3", "Anything.")
+    @seminar.task("1.3")
     def three(self, answer):
         return "fine"
 
