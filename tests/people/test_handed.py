@@ -188,7 +188,7 @@ def test_a_reason_for_every_decision_arrives_in_the_file(tmp_path, monkeypatch, 
     with pytest.raises(SystemExit):
         steps.main(["annotate", f"FROM={tmp_path / 'back'}"])
     assert "'no' needs a reason" in capsys.readouterr().out
-    why = lambda item, n: {"values": ["no"], "reason": f"checked {item['id']}"}  # noqa: E731
+    why = lambda item, n: {"values": ["no"], "reason": f"checked {item['id']}"}
     back(tmp_path / "back", "Ann.jsonl", page, *said(page, why))
     command(capsys, f"FROM={tmp_path / 'back'}")
     labels = raters.labels("hallucination", known, tmp_path / "labels")

@@ -145,7 +145,7 @@ def test_labels_given_in_two_tabs_are_all_kept_and_what_a_file_lacks_is_counted(
     assert len(taken(reopened(fresh, other), tmp_path)) >= 3 and values(tmp_path) == ["0", "1", "1"]
 
 
-def test_an_item_is_put_off_once_and_comes_before_its_repetition(browser, tmp_path):  # noqa: F811
+def test_an_item_is_put_off_once_and_comes_before_its_repetition(browser, tmp_path):
     names, kept = ["Jo", "Ann"], {}
     pages = [out(tmp_path, ROWS[:3], [n], repetitions=r)[0] for n, r in zip(names, (0.0, 0.5))]
     for name, address, of in zip(names, pages, (3, 5)):
@@ -167,7 +167,7 @@ def test_an_item_is_put_off_once_and_comes_before_its_repetition(browser, tmp_pa
         assert line["again"] == (line["id"] in {before["id"] for before in kept["Ann"][:n]})
 
 
-def test_a_reason_for_every_decision_is_asked_for_and_arrives(browser, tmp_path):  # noqa: F811
+def test_a_reason_for_every_decision_is_asked_for_and_arrives(browser, tmp_path):
     with watched(browser, 1366, 800) as page:
         page.goto(out(tmp_path, ROWS[:2], ["Jo"], all_reasons=True)[0])
         (title,) = page.get_by_role("heading", level=1).all_inner_texts()
