@@ -110,6 +110,9 @@ def test_the_last_check_counts_as_the_answer_was_then(hand_in, tmp_path):
     assert handed(tmp_path)[0]["answers"]["1.1"]["answer"] == {"a": "b"}
 
 
+FILE = r"1_[a-z0-9-]{1,30}_[0-9a-f]{10}_[\d-]+\.json"  # of a hand-in
+
+
 @pytest.mark.parametrize(
     "name",
     ["../../x", "/etc/passwd", "C:\\x", "con", "a\x00b", "\u202egnp", "a\ud800b", "x" * 500]
@@ -119,7 +122,7 @@ def test_no_name_leads_out_of_the_folder(given, tmp_path, name):
     folder = tmp_path / "in" / "here"
     given(name, folder, _1_2=2)
     (path,) = [p for p in tmp_path.rglob("*") if p.is_file()]
-    assert path.parent == folder and re.fullmatch(r"[a-z0-9_-]{1,80}\.json", path.name)
+    assert path.parent == folder and re.fullmatch(FILE, path.name)
     ((label, said),) = seminar.handed_in("cancer_myth", "1.2", folder).items()
     assert said == 2 and label.isprintable() and len(label) <= 60
 
