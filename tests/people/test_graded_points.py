@@ -6,6 +6,7 @@ from collections import Counter
 
 import pandas as pd
 import pytest
+from jupyter_client.provisioning import KernelProvisionerFactory
 
 import bedside
 from bedside import BedsideError, explorer
@@ -32,7 +33,9 @@ def at(endpoint, root, tmp_path, monkeypatch):
     monkeypatch.setattr(registry, "entries", lambda: known)
     monkeypatch.setenv(registry.INLINE, "")
     apart(monkeypatch, tmp_path)
-    monkeypatch.setenv("BEDSIDE_ROOT", str(root))  # of the kernel
+    monkeypatch.setenv("BEDSIDE_ROOT", str(root))  # of the kernel, which no warm process may be
+    factory = KernelProvisionerFactory.instance()
+    monkeypatch.setattr(factory, "default_provisioner_name", "local-provisioner")
 
     def reply(_, body):
         text = body["messages"][-1]["content"]
