@@ -196,7 +196,7 @@ def spoilt(whole, rng):
                 break
         if inner.keys() == {"whole"} if isinstance(inner, dict) else False:
             continue
-        inner[key] = rng.choice(NONSENSE)
+        inner[key] = copy.deepcopy(rng.choice(NONSENSE))
     return whole
 
 

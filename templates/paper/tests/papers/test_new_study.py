@@ -8,14 +8,14 @@ import pytest
 from bedside.papers.new_study import data, implied, scores, study, tables
 from bedside.read import claims, sources
 from bedside.write.tables import BOUNDS
-from cells import computed
+from cells import wanted
 
 NOTEBOOK = "new_study/01_first_section"
 
 
 def table_1(run, judged):
     """Table 1 by the notebook's own definition of the score."""
-    return tables.right(run, computed(NOTEBOOK, "c21", judged=judged)["counts"])
+    return tables.right(run, wanted(NOTEBOOK, "counts", judged=judged))
 
 
 @pytest.fixture
