@@ -1,10 +1,12 @@
-"""The letters to authors: what they say of which verdict, that text stays text, and are current."""
+"""What is made for others: letters to authors, and tables as LaTeX."""
 
 import json
+import shutil
 
 import pytest
 
 from bedside import BedsideError
+from bedside import __main__ as steps
 from bedside.build import settings
 from bedside.publish import letters
 from bedside.read import claims, paths
@@ -34,3 +36,16 @@ def test_a_profile_that_never_ran_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(settings, "outputs", lambda profile: tmp_path)
     with pytest.raises(BedsideError, match="manifest.json is missing"):
         letters.write("public")
+
+
+def test_each_table_is_written_as_latex_when_asked_for(tmp_path, monkeypatch):
+    left = shutil.ignore_patterns("*.svg", "*.png", "*.html", "*.tex")
+    folder = shutil.copytree(paths.FIGURES / "sample", tmp_path / "sample", ignore=left)
+    monkeypatch.setattr(settings, "outputs", lambda profile: folder)
+    steps.latex("sample")
+    manifest = json.loads((folder / "manifest.json").read_text())["notebooks"].values()
+    files = {f"{e['paper']}/{o['file']}" for e in manifest for o in e["outputs"]}
+    tables = {f.removesuffix(".csv") for f in files if f.endswith(".csv")}
+    made = {p.relative_to(folder).as_posix().removesuffix(".tex") for p in folder.rglob("*.tex")}
+    assert made == tables and len(made) > 100
+    assert "\\bottomrule" in (folder / "medhalu/table6_detection.tex").read_text()
