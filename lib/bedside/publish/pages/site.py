@@ -1,6 +1,5 @@
 """A folder for a static host: the pages of both profiles and the files that they link to."""
 
-import json
 import shutil
 from pathlib import Path
 
@@ -8,7 +7,7 @@ from bedside import BedsideError
 from bedside.build import notebooks, settings
 from bedside.read import paths
 
-from . import ACROSS, HERE, content, frame, template
+from . import ACROSS, HERE, content, frame, last, template
 
 KEPT = ("outputs", "graded")  # a notebook's files in a manifest
 PROFILES = ("sample", "public")
@@ -34,7 +33,7 @@ def write(site: Path) -> Path:
 def _profile(profile, to):
     """One profile's pages and files."""
     here = paths.FIGURES / profile
-    manifest = json.loads((here / "manifest.json").read_text())
+    manifest = last(here)
     files = ["manifest.json", "claims.csv", "readings.csv"]
     files += [p.relative_to(here) for p in here.glob("letters/*")]
     for name, entry in manifest["notebooks"].items():
