@@ -50,7 +50,7 @@ SETTINGS := $(STAMPS)/settings.json
 PAPERS := $(call named,papers)
 NOTEBOOKS := $(sort $(patsubst notebooks/%.ipynb,%,$(wildcard $(PAPERS:%=notebooks/%/[0-9][0-9]_*.ipynb))))
 DONE := $(NOTEBOOKS:%=$(STAMPS)/%.done)
-ROOMS := read keep asking judging build bulk stats write write/plots
+ROOMS := read asking judging build bulk stats write write/plots
 # Every notebook depends on the foundation and on its own study; none on explorer, annotation or seminar.
 FOUNDATION := $(wildcard lib/bedside/*.py $(ROOMS:%=lib/bedside/%/*.py) data/*.toml data/slips.csv)
 study = $(shell find lib/bedside/papers/$(1) -name '*.py' -o -name '*.toml')

@@ -10,11 +10,10 @@ from collections import Counter
 from batch_objects import ENDED
 from batch_service import BatchService
 from bedside import bulk
-from bedside.asking import dry_run, models
+from bedside.asking import dry_run, ledger, models, registry, store
+from bedside.asking.replies import Request
 from bedside.build import settings
 from bedside.bulk import files, results, service, submission
-from bedside.keep import ledger, registry, store
-from bedside.keep.replies import Request
 from bedside.read import paths
 
 KEY = "made-up-3b8e61f4d7a9"  # like no provider's, so that no pattern finds it

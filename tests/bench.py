@@ -13,8 +13,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from bedside.keep import registry
-from bedside.keep.replies import Request
+from bedside.asking import registry
+from bedside.asking.replies import Request
 
 SERVER = """
 import asyncio, itertools, json, sys
@@ -96,8 +96,7 @@ def bare(asked, url):
 
 def calls():
     """Calls beside a bare loop, and their replay."""
-    from bedside.asking import models
-    from bedside.keep import store
+    from bedside.asking import models, store
 
     with served(0.05) as url:
         entry = {"provider": "bench", "model": "m", "max_concurrency": 100, "base_url": url}
@@ -120,8 +119,8 @@ def calls():
 
 def batches():
     """Request files of turns of about 1,200 tokens, and an engine's results taken in."""
+    from bedside.asking import store
     from bedside.bulk import files, folder, results
-    from bedside.keep import store
     from bedside.read import paths
 
     prices = {"usd_per_million_in": 1.0, "usd_per_million_out": 2.0, "batch_discount": 0.5}

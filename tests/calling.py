@@ -21,10 +21,9 @@ from tqdm import tqdm
 import bedside
 from bedside import BedsideError
 from bedside import __main__ as commands
-from bedside.asking import dry_run, failures, sending
+from bedside.asking import dry_run, failures, ledger, prices, registry, sending
+from bedside.asking.replies import Request
 from bedside.bulk import service
-from bedside.keep import ledger, prices, registry
-from bedside.keep.replies import Request
 from bedside.read import paths
 
 KEY = "made-up-7f3a9c55e1-of-a-test"

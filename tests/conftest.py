@@ -17,10 +17,9 @@ import pytest
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # tests run side by side already
 pytest.register_assert_rewrite("explorer_page", "raters_labels", "known_lab")
 
-from bedside.asking import sending
+from bedside.asking import ledger, registry, sending, store
+from bedside.asking.replies import Request
 from bedside.build import notebooks
-from bedside.keep import ledger, registry, store
-from bedside.keep.replies import Request
 from bedside.read import paths
 from bedside.run import Run
 from browser import browser

@@ -22,10 +22,9 @@ from pathlib import Path
 import openai
 import pandas as pd
 
-from bedside.asking import embedded, sending
+from bedside.asking import embedded, registry, sending
+from bedside.asking.replies import as_record
 from bedside.build import notebooks, settings
-from bedside.keep import registry
-from bedside.keep.replies import as_record
 from bedside.read import paths, sources
 from bedside.read.checks import normal
 from bedside.write import plots

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from bedside.keep.replies import Reply
+from bedside.asking.replies import Reply
 from bedside.papers.meddialbench import consultations as talks
 from bedside.papers.meddialbench.data import CASE
 

@@ -5,7 +5,7 @@ import json
 import random
 import re
 
-from bedside.keep import store
+from bedside.asking import store
 
 # ---- what is answered
 

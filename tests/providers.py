@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import conftest
-from bedside.keep import store
+from bedside.asking import store
 from provider_words import (
     THOUGHT,
     absent,

@@ -50,7 +50,7 @@ OFFERED = {
     "published": "read.published:table",
     "load": "read.sources:data_of",
     "questions": "read.questions:read",
-    "models": "keep.registry:entries",
+    "models": "asking.registry:entries",
     "render": "read.prompts:render",
     "render_all": "read.prompts:render_all",
     "ask": "asking.models:answers_to",

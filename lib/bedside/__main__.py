@@ -27,8 +27,8 @@ import time
 from pathlib import Path
 
 from . import BedsideError, choose
+from .asking import registry
 from .build import commands, notebooks
-from .keep import registry
 from .read import paths
 from .read.prompts import plain
 
@@ -94,9 +94,8 @@ def run(names, given, jobs=0, stamps=None, todo=None):
     jobs: how many at once; 0: one for each core, but one after the other if models are called.
     stamps: a folder for an empty file <name>.done for each that is done.
     """
-    from .asking import progress
+    from .asking import ledger, progress
     from .build import settings
-    from .keep import ledger
     from .publish import pages
     from .publish.pages import tell_calls
 
@@ -301,7 +300,7 @@ def data(profile, mirror, names=None):
 
 def plan(given, paper=""):
     """Print calls, tokens and cost of all requests without a recording, without a call."""
-    from .keep import prices, registry
+    from .asking import prices, registry
 
     calls = notebooks.planned(given, _study(paper))
     saved = any("batch_discount" in registry.model(m) for m in calls["model"].unique())
@@ -361,7 +360,7 @@ def _known(tokens):
 
 def try_models(models):
     """Try models of the registry with a few calls each; BedsideError lists those not ready."""
-    from .keep import registry
+    from .asking import registry
     from .own import try_out
 
     names = models.split()
@@ -427,8 +426,7 @@ def doctor():
     """Print what this checkout has and lacks: Python, packages, weights, data, recordings."""
     import importlib.metadata
 
-    from .asking import embedded
-    from .keep import ledger, store
+    from .asking import embedded, ledger, store
     from .read import sources
 
     print(f"Python {sys.version.split()[0]} at {sys.prefix}")
@@ -537,8 +535,8 @@ def batch(given, own=(), submit=False, paper=""):
 
     own: NAME=value strings, as for study, for own questions in place of the notebooks.
     """
+    from .asking import ledger
     from .bulk import submission
-    from .keep import ledger
 
     _study(paper)
     ledger.make()  # opens an account for everything sent from here

@@ -23,11 +23,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from . import BedsideError, choose
-from .asking import dry_run, models
+from .asking import dry_run, models, registry, store
+from .asking.replies import NO_ANSWER, Reply, Request
 from .build import settings
 from .judging import judges, trust_cards
-from .keep import registry, store
-from .keep.replies import NO_ANSWER, Reply, Request
 from .read import (
     checks,
     claims,
@@ -239,7 +238,7 @@ class Run:
         if self._step_by_step and mode == "batch":
             mode = "record" if os.environ.get("BEDSIDE_SUBMIT") else "replay"
         if mode in ("record", "fresh", "batch"):
-            from .keep.ledger import Account
+            from .asking.ledger import Account
 
             name, scope = f"{self.paper}/{self.notebook}", settings.scope(vars(self))
             account = Account(name, self.budget_usd, self.budget_total, scope)

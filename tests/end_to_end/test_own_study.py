@@ -10,8 +10,8 @@ import sys
 import pandas as pd
 import pytest
 
+from bedside.asking.replies import VERDICT_TOKENS
 from bedside.build import notebooks
-from bedside.keep.replies import VERDICT_TOKENS
 from bedside.read import paths
 from browser import violations, watched
 from conftest import completion

@@ -15,7 +15,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
 from bedside import seminar
-from bedside.keep import registry
+from bedside.asking import registry
 from bedside.read import paths, sources
 from bedside.read.checks import normal
 from bedside.seminar import editions

@@ -5,9 +5,8 @@ import json
 
 import pytest
 
-from bedside.asking import models, sending
-from bedside.keep import ledger, registry
-from bedside.keep.registry import StopRun
+from bedside.asking import ledger, models, registry, sending
+from bedside.asking.registry import StopRun
 from bedside.own import try_out
 from conftest import ask_for, completion, sent_at
 

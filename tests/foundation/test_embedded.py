@@ -10,8 +10,7 @@ import urllib.request
 
 import pytest
 
-from bedside.asking import embedded, models
-from bedside.keep import registry
+from bedside.asking import embedded, models, registry
 from bedside.read import paths
 from conftest import ask_for
 

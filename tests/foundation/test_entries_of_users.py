@@ -2,8 +2,8 @@
 
 import pytest
 
+from bedside.asking import registry
 from bedside.build import notebooks
-from bedside.keep import registry
 from bedside.write import plots
 from matrix import House, undrawn
 

@@ -9,8 +9,8 @@ import pytest
 from bedside import BedsideError
 from bedside.asking import models
 from bedside.asking.models import NOT_RECORDED
+from bedside.asking.replies import Reply
 from bedside.judging import baselines, judges, trust_cards
-from bedside.keep.replies import Reply
 from bedside.write import tables
 from conftest import completion
 

@@ -7,7 +7,7 @@ import types
 
 import pytest
 
-from bedside.keep import locks, store
+from bedside.asking import locks, store
 
 
 @pytest.fixture

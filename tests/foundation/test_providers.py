@@ -12,9 +12,8 @@ from collections import Counter
 import pytest
 
 import providers
-from bedside.asking import models
-from bedside.keep import registry, store
-from bedside.keep.replies import Request
+from bedside.asking import models, registry, store
+from bedside.asking.replies import Request
 from bedside.own import try_out
 from bedside.read import paths
 

@@ -25,7 +25,7 @@ usd_per_million_out = 2
 CELLS = (
     'profile = "sample"\nmode = "replay"\nmodels = ""\njudge = ""\nlimit = 0\nseed = 0\n'
     'prompts = ""\nbudget_usd = ""',
-    "from bedside.keep.replies import Request\nfrom bedside.run import Run\n"
+    "from bedside.asking.replies import Request\nfrom bedside.run import Run\n"
     "run = Run('cancer_myth', '{name}', profile=profile, mode=mode, models=models,"
     " budget_usd=budget_usd)",
     "said = [[{{'role': 'user', 'content': f'{said} {{k}}'}}] for k in range({count})]\n"

@@ -10,9 +10,8 @@ import pytest
 import matrix
 from bedside import __main__ as main
 from bedside import annotation, explorer, own
-from bedside.asking import sending
+from bedside.asking import registry, sending
 from bedside.build import notebooks
-from bedside.keep import registry
 from bedside.own import steps
 from bedside.write import plots
 from conftest import SILENT, apart, completion

@@ -15,9 +15,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from bedside.asking import sending
+from bedside.asking import registry, sending
 from bedside.build import notebooks
-from bedside.keep import registry
 from bedside.read import paths
 from bedside.write import plots
 from matrix import FAKES, House, right, send, undrawn

@@ -14,10 +14,9 @@ import pytest
 import batch_study
 import matrix
 from batch_objects import CHAT
-from bedside.asking import sending
+from bedside.asking import registry, sending, store
 from bedside.build import notebooks
 from bedside.bulk import submission
-from bedside.keep import registry, store
 from bedside.own import steps
 from bedside.read import paths
 from bedside.write import plots

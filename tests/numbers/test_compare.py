@@ -6,7 +6,7 @@ import pytest
 from scipy.special import stdtrit
 
 from bedside import own, stats
-from bedside.keep import registry
+from bedside.asking import registry
 from conftest import apart, completion
 from own_studies import compared
 

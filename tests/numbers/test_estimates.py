@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from bedside.keep import replies, usage
-from bedside.keep.replies import Request
+from bedside.asking import replies, usage
+from bedside.asking.replies import Request
 from bedside.read import paths
 
 with open(Path(__file__).with_name("tokens.csv"), encoding="utf-8", newline="") as file:

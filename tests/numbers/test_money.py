@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from bedside.keep import registry
+from bedside.asking import registry
 from bedside.papers.meddialbench import design, study
 from bedside.papers.meddialbench.tables import validation
 from bedside.run import Run

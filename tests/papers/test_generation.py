@@ -6,8 +6,8 @@ import json
 import pandas as pd
 import pytest
 
+from bedside.asking import registry, store
 from bedside.judging import judges
-from bedside.keep import registry, store
 from bedside.papers.cancer_myth.generation import generate, generate_all
 from bedside.papers.cancer_myth.study import Known
 from conftest import completion

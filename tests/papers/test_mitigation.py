@@ -6,10 +6,9 @@ import json
 import pandas as pd
 import pytest
 
-from bedside.asking import models
+from bedside.asking import models, registry
+from bedside.asking.registry import StopRun
 from bedside.judging import judges
-from bedside.keep import registry
-from bedside.keep.registry import StopRun
 from bedside.papers.cancer_myth import data, study
 from bedside.papers.cancer_myth.v2 import optimiser, scores
 from bedside.papers.cancer_myth.v2.agents import multi_agent

@@ -7,8 +7,7 @@ from collections import Counter
 import pandas as pd
 import pytest
 
-from bedside.asking import models
-from bedside.keep import store
+from bedside.asking import models, store
 from bedside.papers.cancer_myth import survey
 from bedside.papers.medhalu import display as medhalu
 from bedside.papers.medhalu.spans import located

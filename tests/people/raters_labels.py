@@ -7,7 +7,7 @@ import pytest
 from bedside import annotation
 from bedside.annotation import raters, tasks
 from bedside.annotation.blind import alias
-from bedside.keep.store import digest
+from bedside.asking.store import digest
 from bedside.publish.judged_items import text
 
 PAPER = {

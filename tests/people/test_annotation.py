@@ -14,8 +14,8 @@ from annotation_rows import DIALOGUE, SECRET, TASKS, many, row
 import rater_pages
 from bedside import BedsideError, annotation
 from bedside.annotation import Log, Session, alias, grouped, handed, sampling, tasks
-from bedside.keep import registry
-from bedside.keep.store import digest
+from bedside.asking import registry
+from bedside.asking.store import digest
 from bedside.publish import judged_items
 from rater_pages import back, data, label, out
 

@@ -24,7 +24,7 @@ from explorer_page import (
 )
 
 from bedside import explorer
-from bedside.keep import store
+from bedside.asking import store
 from bedside.publish import judged_items
 from bedside.read import paths
 from bedside.write import tables

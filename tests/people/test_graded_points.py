@@ -10,7 +10,7 @@ from jupyter_client.provisioning import KernelProvisionerFactory
 
 import bedside
 from bedside import BedsideError, explorer
-from bedside.keep import registry
+from bedside.asking import registry
 from bedside.own import rubrics
 from conftest import apart, completion
 

@@ -8,7 +8,7 @@ from annotation_rows import BURN, DIALOGUE, SPANS, many, mine, row
 
 from bedside import BedsideError
 from bedside.annotation import handed, raters, tasks
-from bedside.keep.store import digest
+from bedside.asking.store import digest
 from bedside.publish.judged_items import text
 from rater_pages import FIRST, answer, back, data, label, out
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from bedside import BedsideError
-from bedside.keep import store
+from bedside.asking import store
 from bedside.papers.meddialbench import consultations as talks
 from bedside.papers.meddialbench import data, generation, rules, study
 from bedside.papers.meddialbench import design as designs

@@ -7,10 +7,9 @@ import random
 
 import pytest
 
-from bedside.asking import models
-from bedside.keep import registry, store
-from bedside.keep.registry import StopRun
-from bedside.keep.replies import Reply
+from bedside.asking import models, registry, store
+from bedside.asking.registry import StopRun
+from bedside.asking.replies import Reply
 from bedside.papers.meddialbench import consultations as talks
 from bedside.papers.meddialbench import design as designs
 from bedside.papers.meddialbench import rules, study

@@ -11,7 +11,7 @@ import pytest
 
 from batch_study import entry, served, submit
 from bedside import BedsideError, explorer, own
-from bedside.keep import registry
+from bedside.asking import registry
 from bedside.own import saved, steps
 from bedside.read import prompts, questions
 from conftest import apart, completion

@@ -10,7 +10,7 @@ import pytest
 
 import bedside
 from bedside import BedsideError, own
-from bedside.keep import registry
+from bedside.asking import registry
 from bedside.own import results
 from bedside.read import questions
 from bedside.write import frames

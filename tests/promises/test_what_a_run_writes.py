@@ -10,9 +10,9 @@ import pytest
 
 import bedside
 from bedside import BedsideError
+from bedside.asking.replies import Request, as_reply
 from bedside.build import settings
 from bedside.judging import trust_cards
-from bedside.keep.replies import Request, as_reply
 from bedside.papers.cancer_myth.figures import growth, stacked
 from bedside.papers.meddialbench.charts import points
 from bedside.publish import pages

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from bedside.keep.replies import Reply
+from bedside.asking.replies import Reply
 from bedside.papers.meddialbench import consultations as talks
 from bedside.papers.meddialbench import generation, judging
 from bedside.papers.meddialbench.consultations import END

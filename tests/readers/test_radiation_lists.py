@@ -5,8 +5,7 @@ import asyncio
 import pandas as pd
 
 import radiation_lists
-from bedside.asking import models
-from bedside.keep import registry
+from bedside.asking import models, registry
 from bedside.papers.radiation import data, lists, matching, scores, study, tables
 from bedside.write import tables as shared
 from conftest import SILENT, completion

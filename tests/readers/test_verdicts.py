@@ -13,11 +13,10 @@ import pytest
 import bedside
 from bedside import annotation
 from bedside.annotation import blind
-from bedside.asking import models
+from bedside.asking import models, registry
+from bedside.asking.replies import Request, as_record, as_reply
 from bedside.judging import parsing
 from bedside.judging.parsing import Verdict
-from bedside.keep import registry
-from bedside.keep.replies import Request, as_record, as_reply
 from bedside.own import try_out
 from bedside.papers.cancer_myth import display
 from bedside.papers.cancer_myth.v2 import agents, scores

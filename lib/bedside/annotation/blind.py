@@ -3,8 +3,8 @@
 import re
 
 from bedside import BedsideError
-from bedside.keep import registry
-from bedside.keep.store import digest
+from bedside.asking import registry
+from bedside.asking.store import digest
 from bedside.read.prompts import clean
 
 ALIAS = re.compile(r"[0-9a-f]{20}")

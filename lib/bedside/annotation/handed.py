@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, Required, TypedDict
 
 from bedside import BedsideError, choose, explorer
+from bedside.asking.store import append, digest
 from bedside.build import settings
-from bedside.keep.store import append, digest
 from bedside.publish.judged_items import JOINED, collect
 from bedside.publish.pages import hashes, template
 from bedside.read import outside, paths

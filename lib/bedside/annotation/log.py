@@ -7,8 +7,8 @@ from pathlib import Path
 
 from bedside import BedsideError, choose
 from bedside.annotation.labelling import tasks
-from bedside.keep import locks
-from bedside.keep.store import append
+from bedside.asking import locks
+from bedside.asking.store import append
 from bedside.read import paths
 
 from .blind import alias

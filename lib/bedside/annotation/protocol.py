@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from bedside.keep.store import digest
+from bedside.asking.store import digest
 from bedside.read.prompts import clean
 
 from .blind import alias, material

@@ -10,7 +10,7 @@ import numpy as np
 
 from bedside import BedsideError, choose
 from bedside.annotation.labelling import tasks
-from bedside.keep.store import digest
+from bedside.asking.store import digest
 from bedside.publish.judged_items import Task
 from bedside.read.prompts import clean
 

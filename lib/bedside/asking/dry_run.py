@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
 
-from bedside.keep import registry, store
-from bedside.keep.replies import Reply, Request, alike
+from . import registry, store
+from .replies import Reply, Request, alike
 
 MARK, SHORT = 12, 6  # hexadecimal digits of a mark, and of one in a list
 MARKS = re.compile(rf"\b[0-9a-f]{{{SHORT}}}(?:[0-9a-f]{{{MARK - SHORT}}})?\b")

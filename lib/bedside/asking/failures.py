@@ -10,12 +10,11 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from bedside.keep import registry, replies
-from bedside.keep.registry import StopRun
-from bedside.keep.usage import tokens_of, written
 from bedside.read import outside, prompts
 
-from . import resets
+from . import registry, replies, resets
+from .registry import StopRun
+from .usage import tokens_of, written
 
 WORDS = 300  # characters of a provider's message that are kept
 

@@ -25,18 +25,18 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from bedside import BedsideError, choose
-from bedside.keep import registry, store
-from bedside.keep.registry import model, most
-from bedside.keep.replies import WAITS, Reply, Request, as_reply
 from bedside.read import paths
 
-from . import dry_run
+from . import dry_run, registry, store
+from .registry import model, most
+from .replies import WAITS, Reply, Request, as_reply
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bedside.keep import ledger
     from bedside.run import Run
+
+    from . import ledger
 
 MODES = ("replay", "record", "fresh", "plan", "batch")
 DRY = ("plan", "batch")  # what these write are requests, not results
@@ -148,8 +148,7 @@ async def _caller(recordings, mode, account, label, progress, names=(), count=(N
     names: models whose key, price and folder are checked before anything is sent; count: (requests,
     recorded ones) if that is known beforehand.
     """
-    from bedside.keep.ledger import Account
-
+    from .ledger import Account
     from .sending import Calls, Meter  # most runs replay
 
     under_way, called, account = {}, set(), account or Account()
@@ -309,7 +308,7 @@ def asking_alone(
     mode: str, recordings: Path | str, budget_usd: float | None
 ) -> Callable[[Iterable[Request], str], Awaitable[list[Reply]]]:
     """A function that asks as a Run's `ask` does; recordings: a folder, of data/recordings."""
-    from bedside.keep.ledger import Account
+    from .ledger import Account
 
     kept, mode = store.Recordings(paths.RECORDINGS / recordings), choose(mode, MODES[:3], "mode")
     calling = {"mode": mode, "account": Account("bedside", budget_usd)}

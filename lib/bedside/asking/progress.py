@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import TextIO
 
-from bedside.keep import ledger
+from . import ledger
 
 DRAWN_S, PRINTED_S = 1.0, 30.0  # seconds between two views in a terminal, and elsewhere
 RATE_S = 30.0  # seconds over which the rate is measured

@@ -15,14 +15,13 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 
-from bedside.keep import ledger, registry
-from bedside.keep.registry import StopRun, cost_at_most
-from bedside.keep.replies import Reply, Request, as_reply
-from bedside.keep.usage import used
 from bedside.read import outside
 
-from . import failures
+from . import failures, ledger, registry
 from .failures import Failure
+from .registry import StopRun, cost_at_most
+from .replies import Reply, Request, as_reply
+from .usage import used
 
 RETRIES = 5  # of a request, where another try can help
 FIRST_S, LONGEST_S = 0.5, 8.0  # before the first retry and the last, without a word from the server

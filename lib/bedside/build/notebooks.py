@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bedside import BedsideError, choose
-from bedside.keep import store, usage
-from bedside.keep.replies import alike
+from bedside.asking import store, usage
+from bedside.asking.replies import alike
 from bedside.read import outside, paths
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from bedside import BedsideError, choose
+from bedside.asking import registry, store
 from bedside.asking.models import MODES
 from bedside.judging import judges
-from bedside.keep import registry, store
 from bedside.read import outside, paths
 from bedside.read.user_files import there
 

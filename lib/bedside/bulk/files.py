@@ -12,8 +12,8 @@ from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from pathlib import Path
 
-from bedside.keep import prices, registry, store
-from bedside.keep.replies import Request
+from bedside.asking import prices, registry, store
+from bedside.asking.replies import Request
 from bedside.read import paths
 
 from . import folder

@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import Any, Required, TypedDict
 
 from bedside import BedsideError
-from bedside.asking import failures
+from bedside.asking import failures, prices, registry, store
 from bedside.asking.failures import Failure
-from bedside.keep import prices, registry, store
-from bedside.keep.usage import used
+from bedside.asking.usage import used
 from bedside.read import outside, paths
 
 from . import files

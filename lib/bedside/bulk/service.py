@@ -20,10 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from bedside import BedsideError
-from bedside.asking import failures
+from bedside.asking import failures, locks, registry
 from bedside.asking.failures import Failure
-from bedside.keep import locks, registry
-from bedside.keep.registry import StopRun
+from bedside.asking.registry import StopRun
 from bedside.read import paths
 
 from .files import ID, Made

@@ -16,11 +16,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bedside import BedsideError
-from bedside.asking import failures
+from bedside.asking import failures, ledger
 from bedside.asking.failures import Failure
+from bedside.asking.registry import StopRun
 from bedside.build import notebooks, settings
-from bedside.keep import ledger
-from bedside.keep.registry import StopRun
 from bedside.read import paths
 
 from . import files, folder, results

@@ -22,7 +22,7 @@ from collections import Counter
 from pathlib import Path
 
 from bedside import BedsideError
-from bedside.keep import registry
+from bedside.asking import registry
 from bedside.publish.pages import frame, hashes, pages, template
 from bedside.read import paths, prompts
 from bedside.read.questions import FROM

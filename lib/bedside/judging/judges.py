@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bedside import BedsideError
+from bedside.asking import registry
 from bedside.asking.models import ASKED, DRY, NOT_RECORDED, asking_alone, waited
-from bedside.keep import registry
-from bedside.keep.replies import VERDICT_TOKENS, Reply, Request, verdict_format
+from bedside.asking.replies import VERDICT_TOKENS, Reply, Request, verdict_format
 from bedside.read import checks, paths, prompts, sources
 
 from .parsing import Verdict, verdict

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from bedside.keep.replies import NO_ANSWER, Reply
+from bedside.asking.replies import NO_ANSWER, Reply
 from bedside.read import prompts, user_files
 
 QUOTED = re.compile(r"^\s*>.*$", re.M)  # a line that quotes another text

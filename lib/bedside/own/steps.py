@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bedside import BedsideError, choose
-from bedside.asking import dry_run
+from bedside.asking import dry_run, prices, registry
 from bedside.asking.models import MODES, waited
 from bedside.build import notebooks, settings
 from bedside.bulk import submission
-from bedside.keep import prices, registry
 from bedside.publish.pages import own as page
 from bedside.publish.pages import tell_calls
 from bedside.read import paths
@@ -102,8 +101,7 @@ class Questions:
 
 def execute(own: Own, given: dict) -> None:
     """Execute the notebook of a study and write its page."""
-    from bedside.asking import progress
-    from bedside.keep import ledger
+    from bedside.asking import ledger, progress
 
     # its own defaults are those of the bundled questions
     blank = {k: "" for k, v in notebooks.parameters(notebooks.OWN).items() if isinstance(v, str)}

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bedside import BedsideError
-from bedside.asking import models
+from bedside.asking import models, registry, store
 from bedside.build import settings
 from bedside.judging import judges
-from bedside.keep import registry, store
 from bedside.publish.comparison import FAILS_AT
 from bedside.publish.judged_items import row_id
 from bedside.read import paths, prompts

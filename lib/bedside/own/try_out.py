@@ -12,11 +12,10 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from bedside.asking import failures, sending
+from bedside.asking import failures, ledger, prices, registry, replies, sending
+from bedside.asking.registry import StopRun
+from bedside.asking.replies import NO_ANSWER, VERDICT_TOKENS, Request, as_reply
 from bedside.judging import parsing
-from bedside.keep import ledger, prices, registry, replies
-from bedside.keep.registry import StopRun
-from bedside.keep.replies import NO_ANSWER, VERDICT_TOKENS, Request, as_reply
 
 MOST = 5  # calls to a model
 THOUGHTS = "completion_tokens_details.reasoning_tokens"  # in what a reply says it used

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
 from bedside import BedsideError, choose, stats
+from bedside.asking import prices, store
 from bedside.build import settings
 from bedside.judging import trust_cards
-from bedside.keep import prices, store
 from bedside.read import paths
 from bedside.write import frames, tables
 

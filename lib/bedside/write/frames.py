@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bedside import BedsideError, choose
+from bedside.asking import registry, store
+from bedside.asking.replies import Reply, Request
 from bedside.build import settings
-from bedside.keep import registry, store
-from bedside.keep.replies import Reply, Request
 from bedside.read import checks, paths, prompts
 
 if TYPE_CHECKING:

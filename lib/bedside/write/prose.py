@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from bedside.keep import store
+from bedside.asking import store
 from bedside.read.claims import word
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from bedside.annotation.blind import alias, material
 from bedside.annotation.labelling import tasks
 from bedside.annotation.log import ADJUDICATED, FOLDER, read
 from bedside.annotation.protocol import NOT_SAID, answers
-from bedside.keep.store import digest
+from bedside.asking.store import digest
 from bedside.publish.judged_items import JOINED
 from bedside.read.checks import complete
 

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from bedside.keep import registry
-from bedside.keep.replies import Request
+from bedside.asking import registry
+from bedside.asking.replies import Request
 from bedside.read.sources import first_items
 
 from .baselines import Alike, alike

@@ -2,10 +2,9 @@
 
 import pandas as pd
 
-from bedside.asking import dry_run
+from bedside.asking import dry_run, registry
+from bedside.asking.replies import NO_ANSWER, Request, json_object, response_format
 from bedside.judging import parsing
-from bedside.keep import registry
-from bedside.keep.replies import NO_ANSWER, Request, json_object, response_format
 from bedside.read import checks
 
 from . import study

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 
 from bedside import stats
+from bedside.asking import registry
 from bedside.asking.models import answers_of
 from bedside.judging.judges import LEXICAL, grade_labelled, run_asking, verdicts_by_judge
 from bedside.judging.trust_cards import trust_card
-from bedside.keep import registry
 from bedside.read.checks import joined
 
 from .baselines import Categoriser, Echo

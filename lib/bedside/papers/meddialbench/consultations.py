@@ -14,11 +14,11 @@ from typing import ClassVar
 
 import pandas as pd
 
+from bedside.asking import registry
 from bedside.asking.models import requests_to
+from bedside.asking.replies import response_format
 from bedside.judging import parsing
 from bedside.judging.parsing import REFUSALS
-from bedside.keep import registry
-from bedside.keep.replies import response_format
 
 from . import dialogues
 from .data import EARLIER

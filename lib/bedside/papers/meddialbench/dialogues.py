@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from bedside.asking import models
-from bedside.keep.replies import NO_ANSWER, Reply
+from bedside.asking.replies import NO_ANSWER, Reply
 from bedside.read import checks
 
 ENDS = {

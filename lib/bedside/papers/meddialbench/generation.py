@@ -7,9 +7,9 @@ import pandas as pd
 
 from bedside.asking import dry_run
 from bedside.asking.models import requests_to
+from bedside.asking.replies import response_format
 from bedside.judging import parsing
 from bedside.judging.parsing import Verdict
-from bedside.keep.replies import response_format
 from bedside.read import checks
 
 from .data import EARLIER, LEAST, MOST, SCRIPT

@@ -11,11 +11,10 @@ import numpy as np
 import pandas as pd
 
 from bedside import stats
-from bedside.asking import dry_run
+from bedside.asking import dry_run, registry
+from bedside.asking.replies import VERDICT_TOKENS, Request, response_format
 from bedside.judging import baselines, judges, parsing, trust_cards
 from bedside.judging.judges import LEXICAL, grade_labelled
-from bedside.keep import registry
-from bedside.keep.replies import VERDICT_TOKENS, Request, response_format
 from bedside.read.checks import joined
 from bedside.read.prompts import numbered
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from bedside import choose
-from bedside.keep import registry
+from bedside.asking import registry
 from bedside.read.sources import first_items, random_rows
 from bedside.run import Run
 

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 
 from bedside.asking.models import ask, requests_to
+from bedside.asking.replies import response_format
 from bedside.judging import parsing
-from bedside.keep.replies import response_format
 from bedside.read.sources import first_items, random_rows
 
 from .data import TEMPERATURE, TYPES, base, words

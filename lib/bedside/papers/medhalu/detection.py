@@ -9,8 +9,8 @@ import re
 import pandas as pd
 
 from bedside.asking.models import requests_to
+from bedside.asking.replies import response_format
 from bedside.judging import parsing
-from bedside.keep.replies import response_format
 from bedside.read.checks import normal
 
 from .data import TEMPERATURE

@@ -12,8 +12,8 @@ import pandas as pd
 
 from bedside import choose
 from bedside.asking import models
+from bedside.asking.replies import response_format
 from bedside.judging import parsing
-from bedside.keep.replies import response_format
 from bedside.read.sources import first_items
 from bedside.write.tables import Row, frame, share
 

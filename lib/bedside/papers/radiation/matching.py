@@ -13,11 +13,11 @@ from dataclasses import fields, replace
 import numpy as np
 import pandas as pd
 
+from bedside.asking import registry
+from bedside.asking.replies import VERDICT_TOKENS, Request, json_object, response_format
 from bedside.judging import judges, parsing
 from bedside.judging.judges import LEXICAL, with_raters_labels
 from bedside.judging.parsing import Verdict
-from bedside.keep import registry
-from bedside.keep.replies import VERDICT_TOKENS, Request, json_object, response_format
 from bedside.read.checks import normals
 from bedside.read.prompts import numbered
 from bedside.run import Run

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bedside import BedsideError, choose
+from bedside.asking import store
 from bedside.asking.models import NOT_RECORDED
 from bedside.judging import trust_cards
-from bedside.keep import store
 from bedside.read import paths, prompts
 from bedside.run import Run
 from bedside.write import frames

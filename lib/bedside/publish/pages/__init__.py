@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bedside import BedsideError
+from bedside.asking import ledger, registry
 from bedside.build import notebooks, settings
-from bedside.keep import ledger, registry
 from bedside.read import paths, sources
 from bedside.read.claims import READING, completed
 from bedside.write import tables

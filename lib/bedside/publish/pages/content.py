@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
+from bedside.asking import registry
 from bedside.build import notebooks, settings
 from bedside.judging import trust_cards
-from bedside.keep import registry
 from bedside.publish import comparison
 from bedside.read import findings, paths, prompts, sources
 from bedside.read.claims import (

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
+from bedside.asking import registry, replies
+from bedside.asking.replies import VERDICT_TOKENS, Request
 from bedside.judging import parsing
-from bedside.keep import registry, replies
-from bedside.keep.replies import VERDICT_TOKENS, Request
 
 from ..study import ANSWER
 

@@ -8,7 +8,7 @@ import functools
 
 import pandas as pd
 
-from bedside.keep.replies import WAITS
+from bedside.asking.replies import WAITS
 from bedside.read.sources import random_rows
 
 from ..study import answers

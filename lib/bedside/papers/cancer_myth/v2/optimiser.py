@@ -5,10 +5,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from bedside.asking import models
+from bedside.asking import models, registry
+from bedside.asking.replies import WAITS, Request, response_format
 from bedside.judging import parsing
-from bedside.keep import registry
-from bedside.keep.replies import WAITS, Request, response_format
 from bedside.read.checks import joined
 
 from .. import study

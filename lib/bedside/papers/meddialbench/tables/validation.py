@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from bedside import stats
-from bedside.keep import registry
+from bedside.asking import registry
 from bedside.read.checks import complete, numbers
 from bedside.write import tables
 from bedside.write.tables import Row, card_rows, frame, published_rows

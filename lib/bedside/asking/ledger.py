@@ -32,7 +32,7 @@ from .store import Recordings, StoreError
 from .usage import used
 
 if TYPE_CHECKING:
-    from bedside.asking.failures import Failure
+    from .failures import Failure
 
 FILE = "calls.sqlite"
 WINDOW_S = 60.0  # of requests_per_minute and tokens_per_minute
