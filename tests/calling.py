@@ -254,9 +254,19 @@ def understood(status, body, headers=()):
     return failure.kind, failure.fate, failure.wait
 
 
-def price_at_most(entry, *tokens):
+def fields_of_entries():
+    """What an entry of data/models.toml may say."""
+    return {*registry.KEYS} - {"price_rules", "usd_per_million_cache_write"}  # which go
+
+
+def sent(made):
+    """The body of a request as it is sent."""
+    return registry.sent(made.model, made.body())
+
+
+def price_at_most(model, *tokens):
     """USD reserved for a call of so many tokens at most."""
-    return prices.at_most(entry, *tokens)
+    return registry.cost_at_most(model, *tokens)
 
 
 def price(entry, *tokens, when=None):

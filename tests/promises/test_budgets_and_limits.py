@@ -11,6 +11,7 @@ import pytest
 
 import bedside
 from bedside import BedsideError
+from bedside.asking import prices
 from calling import price, price_at_most, request, result
 from conftest import completion, counted
 
@@ -66,7 +67,7 @@ def test_whatever_comes_a_budget_is_not_passed(priced, endpoint, seed):
     with pytest.raises(BedsideError, match=f"BUDGET_USD={budget:g} would be passed"):
         priced.ask(*range(2000), budget_usd=budget)
     assert 0 < sum(paid) <= budget
-    most = price_at_most(priced.entries["mine"], 124, 20)  # of one more call
+    most = price_at_most("mine", 124, 20)  # of one more call
     most *= priced.entries["mine"]["max_concurrency"]  # that were under way
     assert priced.spent() > budget - most  # it stops no earlier than it must
 
@@ -226,7 +227,7 @@ def test_no_price_within_a_day_is_above_what_is_reserved(monkeypatch):
     flat = {"provider": "x", "usd_per_million_in": 1.0, "usd_per_million_out": 4.0}
     for rules in itertools.permutations(RULES, 2):
         entry = {**flat, "price_rules": list(rules), "usd_per_million_cache_write": 1.5}
-        most = price_at_most(entry, 120, 7)
+        most = prices.at_most(entry, 120, 7)
         for prompt, hours in itertools.product((1, 50, 51, 100, 101, 120), range(0, 25, 3)):
             when = start + datetime.timedelta(hours=hours)
             fits = [r for r in rules if prompt > r.get("above", -1)]
@@ -260,6 +261,48 @@ def test_bundled_prices_by_hand(name, prompt, when, usd):
     entry = bedside.models()[name]
     assert price(entry, prompt, 1000, when=f"{when}T00:00:00+00:00") == pytest.approx(usd)
     assert entry["price_date"]
+
+
+# By the providers' lists: prompts above so many tokens, USD for a million in and out; in is what
+# goes into a cache where that costs more
+TIERS = """
+gpt-6.2-sol 0 2.5 10
+gpt-6.2-sol 272000 5 15
+gpt-6.1-terra 0 1.25 5
+gpt-6.1-terra 272000 2.5 7.5
+gpt-6-luna 0 .125 .5
+gpt-6-luna 272000 .25 .75
+gpt-4o-2024-08-06 0 2.5 10
+claude-opus-5-5 0 4 20
+claude-sonnet-5-5 0 2 10
+claude-haiku-5-5 0 .1 .5
+claude-haiku-5-5 100000 .5 2.5
+gemini-3.8-flash 0 .75 3.75
+gemini-3.1-pro-preview 0 2 12
+gemini-3.1-pro-preview 200000 4 18
+deepseek-flash 0 .15 .6
+deepseek-flash-thinking 0 .15 .6
+deepseek-v4-pro 0 .66 1.98
+mistral-medium-3-5 0 1.5 7.5
+mistral-medium-3-5-thinking 0 1.5 7.5
+qwen3.8-max 0 2 6
+together-glm-5.3 0 1.4 4.4
+gpt-5.4-2026-03-05 0 2.5 15
+gpt-5.4-2026-03-05 272000 5 22.5
+claude-opus-4-6 0 5 25
+claude-opus-4-5-20251101 0 5 25
+"""
+
+
+def test_what_a_budget_reserves_is_never_less_than_a_tiers_price():
+    told = [line.split() for line in TIERS.split("\n") if line]
+    called = [n for n, m in bedside.models().items() if m["provider"] != "local"]
+    assert {name for name, *_ in told} == {n for n in called if price_at_most(n, 1, 1) is not None}
+    for name, *numbers in told:
+        above, usd_in, usd_out = map(float, numbers)
+        for prompt, reply in ((above + 1, 0), (above + 1, 5000), (above + 90_000, 100)):
+            usd = (prompt * usd_in + reply * usd_out) / 1e6
+            assert price_at_most(name, prompt, reply) >= usd * (1 - 1e-12), name
 
 
 # ---- limits
