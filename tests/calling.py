@@ -21,7 +21,7 @@ from tqdm import tqdm
 import bedside
 from bedside import BedsideError
 from bedside import __main__ as commands
-from bedside.asking import dry_run, failures, ledger, prices, registry, sending
+from bedside.asking import dry_run, failures, ledger, registry, sending
 from bedside.asking.replies import Request
 from bedside.bulk import service
 from bedside.read import paths
@@ -256,7 +256,7 @@ def understood(status, body, headers=()):
 
 def fields_of_entries():
     """What an entry of data/models.toml may say."""
-    return {*registry.KEYS} - {"price_rules", "usd_per_million_cache_write"}  # which go
+    return {*registry.Model.__struct_fields__}
 
 
 def sent(made):
@@ -264,14 +264,9 @@ def sent(made):
     return registry.sent(made.model, made.body())
 
 
-def price_at_most(model, *tokens):
-    """USD reserved for a call of so many tokens at most."""
-    return registry.cost_at_most(model, *tokens)
-
-
-def price(entry, *tokens, when=None):
-    """USD of a call."""
-    return prices.cost(entry, *tokens, when=when)
+def price(model, *tokens, batch=False):
+    """USD of a call of so many tokens, which is also what is reserved for it."""
+    return registry.cost(model, *tokens, batch=batch)
 
 
 @pytest.fixture
