@@ -14,6 +14,7 @@ from types import SimpleNamespace
 
 import psutil
 import pytest
+from msgspec.structs import replace
 
 from bedside import __main__ as commands
 from bedside.asking import embedded, models, registry
@@ -63,7 +64,7 @@ def pieces(empty, monkeypatch):
 def entry(monkeypatch, name, sha256):
     """Add a model like the small one, with other weights."""
     more = {"model": f"{name}-weights", "weights_sha256": sha256}
-    monkeypatch.setitem(registry.entries(), name, {**registry.model(SMALL), **more})
+    monkeypatch.setitem(registry.entries(), name, replace(registry.model(SMALL), **more))
 
 
 @pytest.mark.parametrize("name", [SMALL, LARGE])
@@ -78,10 +79,10 @@ def test_replay_neither_fetches_nor_starts_a_model(recordings, monkeypatch, name
 
 
 def test_every_embedded_model_has_weights_and_limits():
-    local = {n for n, m in registry.entries().items() if m["provider"] == "local"}
+    local = {n for n, m in registry.entries().items() if m.provider == "local"}
     assert local == {*embedded.known()}
     for name in local:
-        assert registry.model(name)["weights_sha256"] and registry.model(name)["most_tokens"]
+        assert registry.model(name).weights_sha256 and registry.model(name).most_tokens
 
 
 def test_pieces_of_weights_are_joined_in_order_once_for_all_checkouts(pieces, tmp_path):
@@ -158,7 +159,7 @@ def test_a_machine_without_the_memory_is_told(monkeypatch):
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=2.94e9))
     with pytest.raises(embedded.LocalError, match=f"{LARGE}.*needs 3 GB.*has 2.9 GB"):
         embedded.slots(LARGE)
-    assert embedded.slots(SMALL) == registry.model(SMALL)["max_concurrency"]
+    assert embedded.slots(SMALL) == registry.model(SMALL).max_concurrency
 
 
 # ---- servers
@@ -199,7 +200,7 @@ def test_one_server_answers_for_all_and_ends_when_idle(recordings, small):
     asked = models.ask(ask_for(SMALL, "a"), recordings, mode="record", progress=False)
     (reply,) = asyncio.run(asked)
     assert reply.text and reply.finish in ("stop", "length") and reply.completion_tokens <= 20
-    assert reply.returned_model == registry.model(SMALL)["model"]
+    assert reply.returned_model == registry.model(SMALL).model
     assert ended(url), "the server did not end"
 
 
@@ -211,5 +212,5 @@ def test_two_models_have_a_server_each(small, monkeypatch):
         urls = [stack.enter_context(embedded.running(name)) for name in (SMALL, "twin")]
         served = [urllib.request.urlopen(f"{url}/models").read().decode() for url in urls]
     for name, said in zip((SMALL, "twin"), served):
-        assert registry.model(name)["model"] in said
+        assert registry.model(name).model in said
     assert urls[0] != urls[1] and all(map(ended, urls))

@@ -41,7 +41,7 @@ def known() -> dict[str, dict]:
 def place(name: str) -> Path:
     """Where a model's weights are once they are fetched: one copy for all checkouts of a user."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return cache / "bedside" / f"{registry.model(name)['model']}.gguf"
+    return cache / "bedside" / f"{registry.model(name).model}.gguf"
 
 
 def weights(name: str) -> Path:
@@ -71,7 +71,7 @@ def _fetch(name, target):
             for piece in pieces:
                 file.write(piece.read_bytes())
         part.replace(whole)
-    expected = registry.model(name)["weights_sha256"]
+    expected = registry.model(name).weights_sha256
     if (found := sources.sha256(whole)) != expected:
         raise LocalError(
             f"{what}: the sha256 of {whole} is {found[:12]}..., expected {expected[:12]}...; take"
@@ -104,7 +104,7 @@ def _fetch_piece(what, pin, piece, whole):
 
 
 def _state(name):
-    short = registry.model(name)["weights_sha256"][:8]
+    short = registry.model(name).weights_sha256[:8]
     folder = Path(tempfile.gettempdir(), f"bedside-{os.getuid()}-{short}")
     folder.mkdir(mode=0o700, exist_ok=True)
     if folder.stat().st_uid != os.getuid() or folder.stat().st_mode & 0o077:
@@ -115,7 +115,7 @@ def _state(name):
 def _alive(name, port):
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/models", timeout=5) as r:
-            return registry.model(name)["model"] in r.read().decode()
+            return registry.model(name).model in r.read().decode()
     except (OSError, ValueError):
         return False
 
@@ -148,7 +148,7 @@ def slots(name: str) -> int:
             f" {free:.1f} GB. Close other programs or name a smaller model"
         )
     most = int((free - m["memory_gb"]) / m["slot_gb"])
-    return min(most, registry.model(name)["max_concurrency"])
+    return min(most, registry.model(name).max_concurrency)
 
 
 def _start(name, path, state):
