@@ -149,7 +149,7 @@ class Fetched(Exception):
 # ---- memory
 
 
-@pytest.mark.parametrize(("free", "slots"), [(3.01, 4), (24, 4)])
+@pytest.mark.parametrize(("free", "slots"), [(3.01, 4), (24, 8)])
 def test_answers_at_once_depend_on_memory(monkeypatch, free, slots):
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=free * 1e9))
     assert embedded.slots(LARGE) == slots
