@@ -185,7 +185,7 @@ def withheld(kept: dict, failure: Failure, date: datetime.datetime | None = None
 
 def hint(name: str, failure: Failure) -> str:
     """What to do about a failure that ends a run."""
-    key = registry.model(name).get("api_key_env", "the settings of the endpoint")
+    key = registry.model(name).api_key_env or "the settings of the endpoint"
     return failure.way or HINTS[failure.kind].format(name=name, key=key)
 
 
