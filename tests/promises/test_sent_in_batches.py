@@ -109,6 +109,13 @@ def test_what_passes_is_tried_again(batches):
         assert set(sent(batches).values()) == {1}, (kind, fault)
 
 
+def test_a_file_that_the_service_has_not_read_yet_is_waited_for(batches):
+    early = (404, {"message": "No such file object: file-1"})
+    batches.fault, count = at("create", early, 3)
+    submit(study := Chains(length=1))
+    assert len(count) == 3 and study.recorded() == study.directly() and len(batches.batches) == 1
+
+
 def test_a_batch_is_created_once_where_answers_and_looks_for_it_are_lost(batches):
     lost = []
 
