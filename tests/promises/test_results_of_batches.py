@@ -6,7 +6,7 @@ import re
 import pytest
 
 from bedside import BedsideError
-from bedside.bulk import files
+from bedside.asking import batches
 from calling import result
 from conftest import completion
 
@@ -139,7 +139,7 @@ def test_files_are_cut_where_a_provider_takes_no_more(world, monkeypatch):
         ("MOST_LINES", 4, [4, 2]),
     ):
         with monkeypatch.context() as patch:
-            patch.setattr(files, name, most)
+            patch.setattr(batches, name, most)
             assert world.request_file(ASKED) == whole
             assert world.made == counts, (name, most)
 
