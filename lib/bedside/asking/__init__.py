@@ -3,7 +3,7 @@
 What a reply means is decided in `judging`. Notebooks are planned in `build.notebooks`, and asked
 in batches by `build.rounds`.
 
-registry: the entries of data/models.toml. prices: what calls cost. usage: tokens of a call.
+registry: the entries of data/models.toml, and what calls cost. usage: tokens of a call.
 replies: requests and replies. store: recordings. ledger: every call, limits and money, for all
 processes. locks: of files that processes share.
 models: `ask`, which replays and records. sending: calls to endpoints. failures: what refusals mean.
@@ -12,5 +12,5 @@ make shows meanwhile. batches: requests as files, and what engines answer. submi
 sent, waited for, and taken in.
 """
 
-__all__ = """registry prices usage replies store ledger locks
+__all__ = """registry usage replies store ledger locks
 models sending failures embedded dry_run progress batches submitting""".split()

@@ -22,7 +22,7 @@ import msgspec
 from bedside import BedsideError
 from bedside.read import outside, paths
 
-from . import failures, prices, registry, store
+from . import failures, registry, store
 from .failures import Failure
 from .replies import Request
 from .usage import used
@@ -132,7 +132,7 @@ def write(parts: Path, run: str, but: Set[str] = frozenset()) -> tuple[list[Job]
 
 def _cut(model, rows):
     """Parts of what is asked of a model, one for each file, as (line, row)s."""
-    most = registry.model(model).get("batch_tokens", float("inf"))
+    most = registry.model(model).batch_tokens or float("inf")
     part, size, tokens = [], 0, 0
     for key, row in rows.items():
         asked = {"custom_id": key, "method": "POST", "url": registry.BATCH_URL}
@@ -153,8 +153,8 @@ def _written(folder, model, part):
     path = folder / f"{paths.file_name(model)}-{digest}.jsonl"
     folder.mkdir(parents=True, exist_ok=True)
     paths.write(path, b"".join(line for line, _ in part))
-    usd = (registry.cost_at_most(model, *row["tokens"], batch=True) for row in asked)
-    return Job(str(path), model, len(part), prices.total(usd))
+    usd = (registry.cost(model, *row["tokens"], batch=True) for row in asked)
+    return Job(str(path), model, len(part), registry.total(usd))
 
 
 # ---- results
@@ -313,10 +313,10 @@ def _take(found, kept, about, record, failure, tokens):
         kept[place] = store.Recordings(*(paths.RECORDINGS / p for p in place))
     known = key in found.came or key in kept[place]
     if key not in found.came and not (failure and key in found.failed):  # else it is paid already
-        usd = registry.cost(model, *tokens, batch=True, when=record and record["date"])
+        usd = registry.cost(model, *tokens[:2], batch=True)
         if usd is None:
-            usd = registry.cost_at_most(model, *about["tokens"], batch=True)
-        found.usd = prices.total((found.usd, usd))
+            usd = registry.cost(model, *about["tokens"], batch=True)
+        found.usd = registry.total((found.usd, usd))
     if failure and not known:
         found.failed[key] = about, failure
         return
