@@ -542,12 +542,12 @@ def annotate(given):
 
 
 def batch(given, own=(), submit=False, paper=""):
-    """Write request files of one wave, or send them and record the results, wave by wave.
+    """Write request files of what can be asked now, or send it and record the results, to the end.
 
     own: NAME=value strings, as for study, for own questions in place of the notebooks.
     """
-    from .asking import ledger
-    from .bulk import submission
+    from .asking import ledger, submitting
+    from .build import rounds
 
     _study(paper)
     ledger.make()  # opens an account for everything sent from here
@@ -557,17 +557,17 @@ def batch(given, own=(), submit=False, paper=""):
         study = steps.Questions(_of_study(own, "batch"))
     else:
         _tell_whose(notebooks.listed(paper), {**given, "mode": "record"})
-        study = submission.Notebooks(given, paper)
-    return submission.submit(study) if submit else submission.tell(study)
+        study = rounds.Notebooks(given, paper)
+    return submitting.submit(study) if submit else submitting.tell(study)
 
 
 def collect(place):
     """Record the results of request files: one file, or all files of a folder."""
-    from .bulk import results
+    from .asking import batches
 
     if not place:
         raise BedsideError("name the file or folder of results: make collect FROM=results.jsonl")
-    for line in results.take(results.found(place)).lines():
+    for line in batches.collect(batches.results(place)).told():
         print(line)
 
 
@@ -620,10 +620,10 @@ def _arguments():
     p.add_argument("--folder", help="where to write; changed files are never overwritten")
     p = step(study, "put your own questions to models; takes NAME=value like make study")
     p.add_argument("given", nargs="*", metavar="NAME=value")
-    what = "write request files of one wave, or with --submit send and record all waves"
+    what = "write request files of what can be asked now; with --submit send and record all of it"
     p = step(batch, what, settings=True)
     p.add_argument("own", nargs="*", metavar="NAME=value", help="your own questions, as for study")
-    p.add_argument("--submit", action="store_true", help="send, wait and record, wave by wave")
+    p.add_argument("--submit", action="store_true", help="send, wait and record, to the end")
     p.add_argument("--paper", default="", help="only the notebooks of this study")
     step(collect, "record the results of request files").add_argument("place", nargs="?")
     p = step(class_, "write a page and a CSV of a class's results")
