@@ -292,7 +292,7 @@ def _left(status, error, about):
     """The Failure of a line that has an error in place of an answer."""
     code = str(error.get("code")) if isinstance(error, dict) else None
     if status not in range(400, 600):
-        status = 504 if code == LATE else failures.status_of(error, 500)
+        status = 504 if code == LATE else failures.status_of(error)
     failure = failures.of(status, json.dumps(error).encode(), {}, (), about)
     if code in LEFT:
         failure.kind, failure.status, failure.fate = LEFT[code], "", "again"
