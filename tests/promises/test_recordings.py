@@ -27,7 +27,7 @@ FIELDS = {"temperature": 0.0, "max_tokens": 9}
 
 def record(name, **more):
     """A record of an item, with a key of its own."""
-    return {"key": store.key({"": name}), "item": name, "text": "to it", "fields": FIELDS, **more}
+    return {"key": store.digest({"": name}), "item": name, "text": "to it", "fields": FIELDS, **more}
 
 
 def keep(folder, *records, name="m"):
@@ -36,7 +36,8 @@ def keep(folder, *records, name="m"):
 
     async def flushed():
         async def one(record):
-            await kept.flush(kept.put(name, record))
+            kept.put(name, record)
+            await kept.flush()
 
         await asyncio.gather(*map(one, records))
 
@@ -53,7 +54,8 @@ kept = store.Recordings(folder)
 async def one(n):
     key = f"{int.from_bytes(name.encode(), 'big') * 10**6 + n:064x}"
     record = {"key": key, "item": f"{name} {n}", "text": name * size, "fields": {}}
-    await kept.flush(kept.put("m", record))
+    kept.put("m", record)
+    await kept.flush()
     print(key, flush=True)
 async def some(queue):
     for n in queue:
@@ -136,7 +138,7 @@ def test_only_a_files_last_line_can_be_what_a_crash_left(tmp_path):
         assert path.read_bytes().startswith(first + second + last[:end])  # nothing is deleted
         kept.check_sound()
         assert {r["item"] for r in kept.records()} == {*"abd"}
-        assert "m.jsonl, line 3: cut off by a crash" in kept.check()
+        assert "m.jsonl, line 3: cut off by a crash" in kept.check_sound()
 
 
 def test_a_last_line_that_lacks_only_its_end_is_a_reply(tmp_path):
@@ -154,7 +156,8 @@ DAMAGE = {
     "its end is gone": lambda line: line[:-40] + b"\n",
     "its half is gone": lambda line: line[: len(line) // 2] + b"\n",
     "its beginning is gone": lambda line: line[9:],
-    "its middle is gone": lambda line: line[:90] + line[120:],
+    "its middle is gone": lambda line: line[:95] + line[120:],
+    "a part of its key is gone": lambda line: line[:40] + line[50:],
     "one byte": lambda line: line.replace(b":", b";", 3),
     "zeros": lambda line: line[:70] + b"\0" * (len(line) - 71) + b"\n",
     "no item": lambda line: line.replace(b'"item"', b'"itme"'),

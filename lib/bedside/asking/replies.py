@@ -73,7 +73,7 @@ class Request:
 
     @functools.cached_property
     def key(self) -> str:
-        return store.key(self.fields)
+        return store.digest(self.fields)
 
     @functools.cached_property
     def chars(self) -> int:
