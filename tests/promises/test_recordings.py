@@ -27,7 +27,8 @@ FIELDS = {"temperature": 0.0, "max_tokens": 9}
 
 def record(name, **more):
     """A record of an item, with a key of its own."""
-    return {"key": store.digest({"": name}), "item": name, "text": "to it", "fields": FIELDS, **more}
+    kept = {"key": store.digest({"": name}), "item": name, "text": "to it", "fields": FIELDS}
+    return {**kept, **more}
 
 
 def keep(folder, *records, name="m"):

@@ -133,17 +133,17 @@ class Recordings:
         """Read what was appended since the last look, by this process or another."""
         try:
             for path in sorted(self.reads.rglob("*.jsonl")) if new_files else list(self._done):
-                at, number = self._done.get(path, (0, 0))
-                if path.stat().st_size > at:
-                    self._read(path, at, number)
+                if path.stat().st_size > self._done.get(path, (0, 0))[0]:
+                    self._read(path)
         except OSError as e:
             told = f"{rel(self.folder)}: recordings can't be read ({paths.why(e)}"
             raise StoreError(told) from e
 
-    def _read(self, path, at, number):
+    def _read(self, path):
+        at, before = self._done.get(path, (0, 0))
         with open(path, "rb") as file:
             file.seek(at)
-            for number, line in enumerate(file, number + 1):
+            for number, line in enumerate(file, before + 1):
                 whole = line.endswith(b"\n")
                 try:
                     if line.strip():
