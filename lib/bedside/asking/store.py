@@ -10,6 +10,7 @@ anything is paid (`check_sound`), since its reply was paid for.
 """
 
 import asyncio
+import contextlib
 import hashlib
 import json
 import os
@@ -27,8 +28,7 @@ from . import locks
 
 PRIVATE = ("messages", "response_format")  # kept as digests: they hold other people's data
 CUT = b"\t"  # behind a line that a crash cut short; no harm where only its end was missing
-ROOM = 2**20  # bytes that must fit before a call is paid
-GROUP_S = 0.005  # replies that come within this time share one fsync
+ROOM = 65_536  # bytes that must fit before a call is paid
 
 
 class StoreError(BedsideError):
@@ -103,7 +103,7 @@ def key_in(line: bytes) -> str:
             return _RECORD.decode(line).key
     except (msgspec.MsgspecError, RecursionError):
         pass  # it also refuses what Python writes: lone surrogates, infinity
-    return outside.fitted(outside.parsed(line), Record).key
+    return outside.fitted(outside.parsed(line.decode()), Record).key
 
 
 class Recordings:
@@ -142,6 +142,8 @@ class Recordings:
     def _read(self, path):
         at, before = self._done.get(path, (0, 0))
         with open(path, "rb") as file:
+            with contextlib.suppress(OSError):  # where no file can be locked recordings replay
+                locks.lock(file, shared=True)  # what others write is whole, and on disk
             file.seek(at)
             for number, line in enumerate(file, before + 1):
                 whole = line.endswith(b"\n")
@@ -223,9 +225,9 @@ class Recordings:
         self._pending.setdefault(self._file(name), []).append(line)
 
     async def flush(self) -> None:
-        """Return once everything put is on disk: what comes within GROUP_S shares one fsync.
+        """Return once everything put is on disk; it is written even if the caller is cancelled.
 
-        It is written even if the caller is cancelled.
+        While one group of replies is written the next comes together, with one fsync for all.
         """
         if self._loop is not asyncio.get_running_loop():
             self._loop, self._turn, self._group = asyncio.get_running_loop(), asyncio.Lock(), None
@@ -233,7 +235,6 @@ class Recordings:
         await asyncio.shield(self._group)
 
     async def _write_group(self):
-        await asyncio.sleep(GROUP_S)
         async with self._turn:
             self._group = None  # whoever comes now belongs to the next one
             pending, self._pending = self._pending, {}

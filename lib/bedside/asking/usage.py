@@ -20,12 +20,14 @@ def prompt_tokens(texts: Collection[str], likely: bool = False) -> int:
 
 def _tokens(text, likely):
     """A byte each, in UTF-8 or in the text's compatibility form, which some tokenizers read."""
-    if text.isascii():
-        return math.ceil(len(text) / ASCII_PER_TOKEN) if likely else len(text)
-    forms = [text] if likely else [text, unicodedata.normalize("NFKC", text)]
-    most = max(len(form.encode("utf-8", "surrogatepass")) for form in forms)
-    ascii = sum(map(str.isascii, text)) if likely else 0
-    return most - ascii + math.ceil(ascii / ASCII_PER_TOKEN)
+    if likely:
+        ascii = len(text.encode("ascii", "ignore"))
+        return _bytes(text) - ascii + math.ceil(ascii / ASCII_PER_TOKEN)
+    return max(_bytes(text), _bytes(unicodedata.normalize("NFKC", text)))
+
+
+def _bytes(text):
+    return len(text.encode("utf-8", "surrogatepass"))
 
 
 # the last parts of the names by which providers count a prompt's tokens that come from a cache or
