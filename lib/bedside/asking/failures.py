@@ -14,7 +14,7 @@ from bedside.read import outside, prompts
 
 from . import registry, replies, resets
 from .registry import StopRun
-from .usage import tokens_of, written
+from .usage import tokens_of
 
 WORDS = 300  # characters of a provider's message that are kept
 
@@ -293,8 +293,7 @@ def _with_usage(failure, answer):
     """A failure with the usage that came with it, if any did."""
     usage = answer.get("usage") if isinstance(answer, dict) else None
     if usage:
-        *tokens, counts = tokens_of(answer)
-        failure.usage, failure.tokens = usage, (*tokens, written(counts))
+        failure.usage, failure.tokens = usage, tokens_of(answer)[:2]
     return failure
 
 

@@ -133,7 +133,6 @@ class Reply:
     returned_model: str = ""  # as the endpoint names it
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
-    cache_write_tokens: int | None = None  # of the prompt's; None where nobody counted them
     date: str = ""  # this and the next two are empty where they weren't recorded
     fingerprint: str = ""  # of what served it
     router: str = ""  # the provider that a router chose
@@ -189,7 +188,6 @@ BROKEN_OFF = (
     r"|insufficient_system_resource"
 )
 KEPT = ("text", "finish", "refusal", "returned_model", "date", "fingerprint", "router", "latency_s")
-TOKENS = ("prompt_tokens", "completion_tokens", "cache_write_tokens")
 
 
 def as_reply(request: Request, record: dict, recorded: bool) -> Reply:
@@ -199,7 +197,7 @@ def as_reply(request: Request, record: dict, recorded: bool) -> Reply:
     for a tool that nobody offered is no answer, whatever text came before.
     """
     kept = prompts.cleaned({k: record[k] for k in KEPT if record.get(k) is not None})
-    kept |= zip(TOKENS, used(record))
+    kept["prompt_tokens"], kept["completion_tokens"] = used(record)
     given = kept.get("finish", "")
     kept["finish"] = end = SPELLED.get(given.lower().partition(":")[0].strip(), given)
     kept["text"] = registry.spoken(request.model, kept.get("text", ""), end == "length")

@@ -89,17 +89,13 @@ def _count(counts, names):
     return max((n for k, n in counts.items() if k.rpartition(".")[2] in names), default=None)
 
 
-def written(counts: dict) -> int | None:
-    """How many of a prompt's tokens went into a cache, by all counts; None if nobody counted."""
-    return _count(counts, WRITTEN)
-
-
-def used(record: dict) -> tuple[int | None, int | None, int | None]:
-    """(prompt, completion, into a cache): the tokens of a record, as `cost` takes them.
+def used(record: dict) -> tuple[int | None, int | None]:
+    """(prompt, completion): the tokens of a record, as `cost` takes them.
 
     They are read anew from the counts that it keeps, so that old recordings are read like new ones.
     """
-    said = record.get("prompt_tokens"), record.get("completion_tokens")
-    kept = [n if _makes_sense(n) else None for n in said]
     *tokens, counts = tokens_of(record)
-    return *(tokens if counts else kept), written(counts)
+    if not counts:
+        said = record.get("prompt_tokens"), record.get("completion_tokens")
+        tokens = (n if _makes_sense(n) else None for n in said)
+    return tuple(tokens)
