@@ -1,5 +1,6 @@
 """make's commands and variables: one table, its help, and what is unknown or for other commands."""
 
+import json
 import os
 import re
 import shutil
@@ -34,6 +35,56 @@ def test_make_passes_what_the_table_says(command):
         quoted = value.replace("'", "'\\''")
         assert f"'{name}={quoted}'" in line
     assert line.count("=") == len(given) + 1  # and the usual MODE, before a given one
+
+
+@pytest.fixture
+def checkout(root):
+    """A copy of the project that is set up."""
+    for name in ("Makefile", "pyproject.toml", "requirements.lock"):
+        shutil.copy(paths.ROOT / name, root / name)
+    (root / ".venv").symlink_to(sys.prefix)
+    return root
+
+
+ODD = "it's \"5\" $(shell touch ran) $PWD `touch ran` ; touch ran # ü\u2009{x} \\n %.o"
+
+
+def test_a_value_reaches_its_step_as_it_is_given(checkout):
+    """By the command line and by the environment, with names that are taken from elsewhere."""
+    environment = {"BEDSIDE_ROOT": str(checkout), "PYTHONPATH": str(checkout / "lib")}
+    environment |= {"NAME": "a_machine", "GROUP": "users"}  # as some systems set them
+
+    def made(*given, **more):
+        return make("-o", ".venv/.ready", *given, root=checkout, **environment, **more)
+
+    (checkout / ODD).mkdir()
+    (checkout / "answers.csv").write_text("item,model,answer\nq,m,a\n")
+    for by_line in (True, False):
+        given = {"PROMPTS": ODD, "ANSWERS": "answers.csv", "SEED": "3", "JUDGE": "smollm2-135m"}
+        words = [f"{n}={v}" for n, v in given.items()] if by_line else []
+        done = made("plan", "PAPER=nowhere", *words, **({} if by_line else given))
+        assert "unknown study 'nowhere'" in done.stderr, done.stderr
+        (file,) = (checkout / ".cache/stamps").rglob("settings.json")
+        kept = {n.upper(): v for n, v in json.loads(file.read_text()).items() if n != "mode"}
+        assert kept == given
+        shutil.rmtree(checkout / ".cache/stamps")
+    for target, name in (
+        ("study", "QUESTIONS"),
+        ("collect", "FROM"),
+        ("class", "FOLDER"),
+        ("check", "NUMBERS"),
+        ("compare", "RUNS"),
+        ("new", "PAPER"),
+        ("annotate", "TASK"),
+    ):
+        value = f"{ODD} b" if target == "compare" else ODD
+        more = ["MODELS=smollm2-135m"] if target == "study" else []
+        done = made(target, f"{name}={value}", *more)
+        assert done.returncode == 2 and "Traceback" not in done.stderr, done.stderr
+        shown = ODD.split()[0] if target == "compare" else ODD
+        known = shown in done.stderr or repr(shown)[1:-1] in done.stderr
+        assert known, (target, done.stderr)
+    assert not list(checkout.rglob("ran"))
 
 
 def test_help_comes_before_set_up(tmp_path):
