@@ -46,7 +46,7 @@ def checkout(root):
     return root
 
 
-ODD = "it's \"5\" $(shell touch ran) $PWD `touch ran` ; touch ran # ü\u2009{x} \\n %.o"
+ODD = 'it\'s "5" $(shell touch ran) $PWD `touch ran` ; touch ran # ü\u2009{x} \\n %.o'
 
 
 def test_a_value_reaches_its_step_as_it_is_given(checkout):
@@ -85,6 +85,42 @@ def test_a_value_reaches_its_step_as_it_is_given(checkout):
         known = shown in done.stderr or repr(shown)[1:-1] in done.stderr
         assert known, (target, done.stderr)
     assert not list(checkout.rglob("ran"))
+
+
+def test_settings_code_and_data_that_change_make_notebooks_run_again(checkout):
+    """Each run has its own account of what is up to date. Nothing is run here but what settles."""
+    (checkout / ".venv").unlink()
+    python = checkout / ".venv/bin/python"
+    python.parent.mkdir(parents=True)
+    steps = "case $3 in check|variables|settings) exec"
+    python.write_text(f'#!/bin/sh\n{steps} {sys.executable} "$@";; esac\n')
+    python.chmod(0o755)
+    environment = {"BEDSIDE_ROOT": str(checkout), "PYTHONPATH": str(checkout / "lib")}
+    mine = {name for name in notebooks.listed() if name.startswith("cancer_myth/")}
+
+    def ran(*given):
+        words = ("-o", ".venv/.ready", "cancer_myth", *given)
+        done = make(*words, root=checkout, **environment, BEDSIDE_FIGURES="")
+        assert done.returncode == 0, done.stdout + done.stderr
+        names = set()
+        for todo in (checkout / ".cache/stamps").rglob("*.todo"):
+            names |= {*todo.read_text().split()}
+            for name in todo.read_text().split():
+                (todo.parent / f"{name}.done").parent.mkdir(exist_ok=True)
+                (todo.parent / f"{name}.done").touch()
+            todo.unlink()
+        return names
+
+    assert [ran(), ran()] == [mine, set()]
+    for given in (["RUN=a-name"], ["LIMIT=2", "PROMPTS=data/prompts"]):
+        assert [ran(*given), ran(*given)] == [mine, set()], given  # apart from others,
+    assert ran() == set()  # and from the profile's
+    for given, expected in (("MODE=record", mine), ("MODE=record", set()), ("BUDGET_USD=1", mine)):
+        assert ran(given) == expected
+    assert [ran("BUDGET_USD=2"), ran(), ran()] == [mine, mine, set()]
+    for path in ("lib/bedside/run.py", "data/prompts/cancer_myth/exam.j2"):
+        os.utime(checkout / path)
+        assert [ran(), ran()] == [mine, set()], path
 
 
 def test_help_comes_before_set_up(tmp_path):
