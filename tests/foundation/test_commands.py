@@ -13,28 +13,13 @@ import pytest
 from bedside.build import commands, notebooks
 from bedside.read import paths
 
-MAKEFILE = (paths.ROOT / "Makefile").read_text(encoding="utf-8")
-TARGETS = re.findall(r"^([a-z]+):.*## ", MAKEFILE, re.M)
+TARGETS = [*commands.targets()]
 
 
 def make(*arguments, root=paths.ROOT, **environment):
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "CONDA"))}
     done = ["make", "--no-print-directory", "-C", str(root), *arguments]
     return subprocess.run(done, capture_output=True, text=True, env={**kept, **environment})
-
-
-@pytest.mark.parametrize("command", ["notebooks", "study"])
-def test_make_passes_what_the_table_says(command):
-    """Each value as it is given, and nothing that another command takes."""
-    given = {name: f"{name} 'x' $(shell y)" for name in commands.KNOWN if name != "PROFILE"}
-    given = {n: v for n, v in given.items() if n in commands.taken(command)}
-    target, step = {"notebooks": ("plan", "check"), "study": ("study", "study")}[command]
-    done = make("-n", target, *(f"{n}={v}" for n, v in given.items()))
-    line = re.search(rf"-m bedside {step} (.*?MODE=.*)$", done.stdout, re.M)[1]
-    for name, value in given.items():
-        quoted = value.replace("'", "'\\''")
-        assert f"'{name}={quoted}'" in line
-    assert line.count("=") == len(given) + 1  # and the usual MODE, before a given one
 
 
 @pytest.fixture
