@@ -3,6 +3,9 @@
 PROFILE ?= sample
 # Some systems have an environment variable of this name, for the machine's name.
 NAME :=
+# Values reach each step by the environment, as they are: make would run a $(shell ...) in them.
+LINE := $(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $(v))),$(v)))
+$(foreach v,$(LINE),$(eval override $(v) := $$(value $(v)))$(eval export $(v)))
 # The first Python found of the versions that the lock covers; `make PYTHON=...` names another.
 PYTHON ?= $(or $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' && echo $$p && exit; \
@@ -18,13 +21,10 @@ ANY := $(or $(wildcard $(PY)),$(PYTHON))
 
 # A wrong variable stops everything. Settings other than the profile's are a run with own stamps.
 quoted = '$(subst ','\'',$(1))'
-LINE := $(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $(v))),$(v)))
 ANSWER := $(shell PYTHONPATH=lib $(ANY) -m bedside variables $(call quoted,$(MAKECMDGOALS)) \
 	$(foreach v,$(LINE),$(call quoted,$(v)=$(value $(v)))) 2>/dev/null)
 $(if $(filter-out ok,$(firstword $(ANSWER))),$(error $(ANSWER)))
 STAMPS := .cache/stamps/$(or $(word 2,$(ANSWER)),sample)
-# Values reach each step by the environment, as they are: make would run a $(shell ...) in them.
-$(foreach v,$(LINE),$(eval override $(v) := $$(value $(v)))$(eval export $(v)))
 export BEDSIDE_MAKE := $(shell echo make $$PPID at `date +%s`)
 
 SETTINGS := $(STAMPS)/settings.json
