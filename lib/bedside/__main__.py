@@ -1,6 +1,6 @@
 """python -m bedside: the steps that `make` calls, which also work without it.
 
-`help` and `check` need the standard library only.
+`help` and `variables` need the standard library only.
 """
 
 import os
@@ -26,17 +26,13 @@ import inspect
 import json
 import re
 import time
+import zlib
 from pathlib import Path
 
 from . import BedsideError, choose
-from .asking import registry, store
-from .build import commands, notebooks
+from .build import commands
 from .read import paths, surroundings
 from .read.prompts import plain
-
-# the variables that go into every notebook
-OTHERS = (*notebooks.ONLY_SOME, "budget_total", "run")
-PASSED = tuple(n for n in commands.taken("notebooks") if n.lower() not in OTHERS)
 
 
 def help_():
@@ -49,18 +45,16 @@ def variables(goals="", *line):
 
     goals: make's, as one word. line: its variables as NAME=value.
     """
-    from .build import settings
-
     line = dict(pair.split("=", 1) for pair in line)
     names = ("PROFILE", "MODELS", "JUDGE", "LIMIT", "SEED", "PROMPTS", "ANSWERS", "RUN")
     profile, *own = (line.get(name, surroundings.variable(name)) for name in names)
     try:
         commands.check(goals.split(), line)
-        choose(profile or settings.PROFILE, settings.profiles(), "PROFILE")
+        choose(profile or paths.PROFILE, paths.profiles(), "PROFILE")
     except BedsideError as e:
         return print(e)
-    apart = f"-{store.digest(own)[:8]}" if any(own) else ""
-    print(f"ok {profile or settings.PROFILE}{apart}")
+    apart = f"-{zlib.crc32(repr(own).encode()):08x}" if any(own) else ""
+    print(f"ok {profile or paths.PROFILE}{apart}")
 
 
 def settings_check(given, write=""):
@@ -100,7 +94,7 @@ def run(names, given, jobs=0, stamps=""):
     stamps: a folder for an empty file <name>.done for each that is done; then none is for none.
     """
     from .asking import ledger, progress
-    from .build import settings
+    from .build import notebooks, settings
     from .publish import pages
     from .publish.pages import tell_calls
 
@@ -110,7 +104,8 @@ def run(names, given, jobs=0, stamps=""):
     names = [n.removeprefix("notebooks/").removesuffix(".ipynb") for n in names]
     names = names or ([] if stamps else notebooks.listed())
     settings.keep(given)
-    own = {k: v for k, v in given.items() if k.upper() not in PASSED}  # not of every notebook
+    every = {n.lower() for n in commands.taken("notebooks")} - {*notebooks.ONLY_SOME}
+    own = {k: v for k, v in given.items() if k not in every}
     taken = [notebooks.typed(n, own) for n in names] if own else ()
     for name in own if taken else ():
         if not any(name in mine for mine in taken):
@@ -148,6 +143,7 @@ def run(names, given, jobs=0, stamps=""):
 
 def _tell_whose(names, given):
     """Print whose texts go to the judge, before any do, and which models share replies."""
+    from .asking import registry
     from .build import settings
     from .judging import judges
 
@@ -164,6 +160,8 @@ def _tell_whose(names, given):
 
 def record(paper, given):
     """Execute one paper's notebooks, or all, with MODE=record; then merge."""
+    from .build import notebooks
+
     run(notebooks.listed(_study(paper)), {**given, "mode": "record"})
     index(given)
 
@@ -305,10 +303,11 @@ def data(profile="public", mirror="", names=""):
 
 def plan(given, paper=""):
     """Print calls, tokens and cost of all replies that are not recorded, without a call."""
-    from .asking import prices, registry
+    from .asking import registry
+    from .build import notebooks
 
     calls = notebooks.planned(given, _study(paper))
-    saved = any("batch_discount" in registry.model(m) for m in calls["model"].unique())
+    saved = any(registry.model(m).batch_discount for m in calls["model"].unique())
     ways = (False, True) if saved else (False,)
     print(
         f"{'notebook':38} {'model':24} {'calls':>7} {'prompt':>9} {'reply':>9}  expected   at most"
@@ -318,11 +317,11 @@ def plan(given, paper=""):
     for (name, model), mine in calls.groupby(["notebook", "model"]):
         expected, most = ([tuple(map(float, x)) for x in mine[c].to_numpy()] for c in TOKENS)
         each = [
-            prices.total(price(model, *_known(x), batch=way) for x in tokens)
+            registry.total(registry.cost(model, *_known(x), batch=way) for x in tokens)
             for way in ways
-            for price, tokens in ((registry.cost, expected), (registry.cost_at_most, most))
+            for tokens in (expected, most)
         ]
-        totals = [prices.total(both) for both in zip(totals, each)]
+        totals = [registry.total(both) for both in zip(totals, each)]
         usd = " ".join(f"{_usd(p):>9}" for p in each)
         prompt, reply = (sum(x) for x in zip(*most))
         print(f"{name:38} {model:24} {len(mine):7} {prompt:9.0f} {reply:9.0f} {usd}")
@@ -339,7 +338,7 @@ def plan(given, paper=""):
     for told in registry.all_shared(calls["model"].unique()):
         print(told)
     for model in calls["model"].unique():
-        if told := prices.priced_when(registry.model(model)):
+        if told := registry.priced_when(model):
             print(f"price of {model}: {told}")
         try:
             registry.check_callable(model)
@@ -431,7 +430,7 @@ def doctor():
     """List what this checkout has and lacks, damaged recordings too; mend a damaged ledger."""
     import importlib.metadata
 
-    from .asking import embedded, ledger, store
+    from .asking import embedded, ledger, registry, store
     from .read import sources
 
     print(f"Python {sys.version.split()[0]} at {sys.prefix}")
@@ -460,7 +459,7 @@ def doctor():
     if told := ledger.mended():
         print(told)
     for name, m in registry.entries().items():
-        if variable := m.get("api_key_env"):
+        if variable := m.api_key_env:
             state = "set" if os.environ.get(variable) else "not set"
             print(f"model {name}: key in {variable} {state}")
     for told in registry.faulty().values():
@@ -526,6 +525,7 @@ def batch(given, submit="", paper=""):
     With `questions` they are of the user's own, as in `study`, otherwise of the notebooks.
     """
     from .asking import ledger
+    from .build import notebooks
     from .bulk import submission
 
     _study(paper)

@@ -57,11 +57,9 @@ def test_environment_and_locks_have_what_the_package_needs():
     assert not {"pyarrow", "statsmodels", "playwright", "xllamacpp"} & {*sheets}  # the large ones
 
 
-def test_check_and_help_need_the_standard_library_only():
-    """Both run in an interpreter that has no other package; other light steps import none early."""
-    steps = (
-        "from bedside.__main__ import main; main(['settings', 'PROFILE=sample']); main(['help'])"
-    )
+def test_what_comes_before_set_up_needs_the_standard_library_only():
+    """It runs in an interpreter that has no other package; other light steps import none early."""
+    steps = "from bedside.__main__ import main; main(['variables', 'all']); main(['help'])"
     light = "run publish.pages publish.judged_items publish.verification explorer stats".split()
     heavy = "openai datasets sklearn scipy matplotlib xllamacpp papermill pandas seaborn".split()
     light = f"import sys, {', '.join(f'bedside.{m}' for m in light)}"

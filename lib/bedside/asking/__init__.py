@@ -3,7 +3,7 @@
 What a reply means is decided in `judging`; what waits for batches is in `bulk`. A plan over whole
 notebooks is counted in `build.notebooks`.
 
-registry: the entries of data/models.toml. prices: what calls cost. usage: tokens of a call.
+registry: the entries of data/models.toml, and what calls cost. usage: tokens of a call.
 replies: requests and replies. store: recordings. ledger: every call, limits and money, for all
 processes. locks: of files that processes share.
 models: `ask`, which replays and records. sending: calls to endpoints. failures: what refusals mean.
@@ -11,5 +11,5 @@ embedded: the bundled model's server. dry_run: what stands in for replies in a p
 make shows meanwhile.
 """
 
-__all__ = """registry prices usage replies store ledger locks
+__all__ = """registry usage replies store ledger locks
 models sending failures embedded dry_run progress""".split()

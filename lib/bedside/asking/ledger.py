@@ -92,7 +92,7 @@ class Account(NamedTuple):
         if limited and (usd is None or cost(name, 0, 0) is None):
             raise StopRun(
                 f"{limited[0]} is set but the price of {name} isn't known: give it price_date,"
-                " usd_per_million_in and _out in data/models.toml, and prices in all price_rules"
+                " usd_per_million_in and _out in data/models.toml"
             )
 
 
@@ -136,7 +136,7 @@ class Ledger:
 
     def __init__(self, name: str, account: Account):
         self.name, self.account, self.make = name, account, make()
-        self.entry = model(name) if name else {}
+        self.entry = model(name) if name else None
         with _usable():
             self.owner = _owner(folder() / "processes")
         self.db, self.over = _open(), []
@@ -202,12 +202,12 @@ class Ledger:
 
     def _wait(self, now, tokens):
         """Seconds until the model's limits allow another call; 0 if they do."""
-        most = self.entry.get("max_concurrency", 8)
+        most = self.entry.max_concurrency
         if self._running() >= most and self._living() >= most:
             return POLL_S
         for what, more, limit in (
-            ("count(*)", 1, self.entry.get("requests_per_minute")),
-            ("sum(tokens)", tokens, self.entry.get("tokens_per_minute")),
+            ("count(*)", 1, self.entry.requests_per_minute),
+            ("sum(tokens)", tokens, self.entry.tokens_per_minute),
         ):
             if limit and (wait := self._limited(now, what, more, limit)) > 0:
                 return wait
@@ -320,7 +320,7 @@ class Ledger:
 
         tokens: as `cost` takes them, both 0 if nothing was charged.
         """
-        usd = cost(self.name, *tokens)
+        usd = cost(self.name, *tokens[:2])
         used = None if None in tokens[:2] else sum(tokens[:2])
         why = (failure.kind, failure.status, failure.message) if failure else ("", "", "")
         with _transaction(self.db):
@@ -420,10 +420,8 @@ def mended() -> str:
     for study in sorted(p for p in paths.RECORDINGS.glob("*/*") if p.is_dir()):
         records = list(Recordings(study).records())
         for name in sorted({unquote(p.stem) for p in study.glob("*.jsonl")} & set(entries())):
-            mine = [r for r in records if r["fields"].get("model") == model(name)["model"]]
-            usd = [
-                cost(name, *used(r), batch=bool(r.get("batch")), when=r.get("date")) for r in mine
-            ]
+            mine = [r for r in records if r["fields"].get("model") == model(name).model]
+            usd = [cost(name, *used(r)[:2], batch=bool(r.get("batch"))) for r in mine]
             unknown = f", {usd.count(None)} of them of unknown price" * (None in usd)
             spent = sum(u or 0.0 for u in usd)
             told += [f"  {rel(study)}, {name}: {len(usd)} replies, ${spent:.4f}{unknown}"]

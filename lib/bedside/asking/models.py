@@ -98,7 +98,7 @@ async def ask(
                     for name in names:
                         queue = iter([r for r in missing if r.model == name])
                         # twice as many as are sent at once: some wait for their reply to be on disk
-                        for _ in range(2 * model(name).get("max_concurrency", 8)):
+                        for _ in range(2 * model(name).max_concurrency):
                             tasks.create_task(work(queue))
     return [_for(replies[r.key], r) for r in requests]
 

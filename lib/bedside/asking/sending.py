@@ -19,7 +19,7 @@ from bedside.read import outside
 
 from . import failures, ledger, registry
 from .failures import Failure
-from .registry import StopRun, cost_at_most
+from .registry import StopRun
 from .replies import Reply, Request, as_reply
 from .usage import used
 
@@ -112,8 +112,8 @@ async def opened(stack: contextlib.AsyncExitStack, name: str, account: ledger.Ac
     import openai
 
     m = registry.model(name)
-    url = m.get("base_url")
-    if m["provider"] == "local":
+    url = m.base_url
+    if m.provider == "local":
         from . import embedded
 
         url = await asyncio.to_thread(stack.enter_context, embedded.running())
@@ -124,7 +124,7 @@ async def opened(stack: contextlib.AsyncExitStack, name: str, account: ledger.Ac
     )
     await stack.enter_async_context(client)
     book = stack.enter_context(contextlib.closing(ledger.Ledger(name, account)))
-    slots = asyncio.Semaphore(min(FEW, m.get("max_concurrency", 8)))  # until a first reply came
+    slots = asyncio.Semaphore(min(FEW, m.max_concurrency))  # until a first reply came
     return _Model(client, book, slots, registry.secrets(name))
 
 
@@ -239,7 +239,7 @@ class Calls:
         """Take a reply in, and name its file; it can't be lost now, whatever is cancelled."""
         path = self.recordings.put(request.model, record)
         if not m.replies:  # the first: now all slots are of use
-            for _ in range(registry.model(request.model).get("max_concurrency", 8) - FEW):
+            for _ in range(registry.model(request.model).max_concurrency - FEW):
                 m.slots.release()
         m.replies, m.alike, m.in_a_row = m.replies + 1, "", 0
         return path
@@ -272,7 +272,7 @@ async def turn(m: _Model, request: Request, key: str = "") -> tuple[int, float |
     key: as of `Ledger.turn`; None if another process has it under way.
     """
     prompt, completion = request.estimate()
-    most = cost_at_most(request.model, prompt, completion)
+    most = registry.cost(request.model, prompt, completion)
     number = await m.ledger.turn(request.likely + completion, most, key)
     return None if number is None else (number, most)
 
@@ -303,7 +303,7 @@ async def send(client, request, secrets=()):
 
     began, status = time.monotonic(), 200
     body = registry.sent(request.model, request.body())
-    route = registry.ROUTES[registry.model(request.model).get("api", "chat")]
+    route = registry.ROUTES[registry.model(request.model).api]
     most_s = client.timeout
     try:  # the raw response: building the client's typed objects would double the time per call
         async with asyncio.timeout(most_s):  # the client's own is from one byte to the next
