@@ -41,7 +41,7 @@ def test_what_the_system_refuses_is_one_sentence(error, told, monkeypatch, capsy
     def doctor():
         raise error
 
-    monkeypatch.setattr(steps, "doctor", doctor)
+    monkeypatch.setitem(steps.STEPS, "doctor", doctor)
     with pytest.raises(SystemExit):
         steps.main(["doctor"])
     said = capsys.readouterr().err
