@@ -124,6 +124,7 @@ def run(names, given, jobs=0, stamps=""):
     calling = given.get("mode") in ("record", "fresh")
     _tell_whose(names, given)
     if calling:
+        _fetch_weights(given)
         jobs = jobs or 1  # calls share an endpoint and its limits
         os.environ["BEDSIDE_LIVE"] = "1"
         ledger.make()  # opens an account for the kernels: without make there is none
@@ -139,6 +140,15 @@ def run(names, given, jobs=0, stamps=""):
     finally:
         if calling:
             tell_calls(settings.outputs(given.get("profile", "sample")))
+
+
+def _fetch_weights(given):
+    """Fetch the weights of embedded models that are named, where their progress is seen."""
+    from .asking import embedded
+
+    named = {*given.get("models", "").split(), given.get("judge")}
+    for name in sorted(named & embedded.known().keys()):
+        embedded.weights(name)
 
 
 def _tell_whose(names, given):
@@ -412,13 +422,13 @@ def latex(profile="sample"):
     print(f"{count} tables as .tex in {paths.rel(folder)}; they need the package booktabs")
 
 
-def serve():
-    """Serve the embedded model (OpenAI-compatible, on this machine only)."""
-    from .asking import embedded
+def serve(model="smollm2-135m"):
+    """Serve an embedded model (OpenAI-compatible, on this machine only)."""
+    from .asking import embedded, registry
 
-    name = Path(embedded.MEMBER).stem
-    with embedded.running() as url:
-        print(f"{url} (OpenAI-compatible; model {name}; end with Ctrl-C)", flush=True)
+    with embedded.running(model) as url:
+        served = registry.model(model).model
+        print(f"{url} (OpenAI-compatible; model {served}; end with Ctrl-C)", flush=True)
         try:
             while True:
                 time.sleep(3600)
@@ -439,9 +449,10 @@ def doctor():
             print(f"  {package} {importlib.metadata.version(package)}")
         except importlib.metadata.PackageNotFoundError:
             print(f"  {package} missing; install it with `make setup`")
-    weights = (paths.CACHE / "local" / Path(embedded.MEMBER).name).is_file()
-    told = "present" if weights else "not here yet; fetched when first needed (93 MB)"
-    print(f"weights of the embedded model: {told}")
+    for name, m in embedded.known().items():
+        there = embedded.place(name).is_file()
+        told = "present" if there else f"fetched when first needed ({m['fetched_mb']:,} MB)"
+        print(f"weights of the embedded model {name}: {told}")
     for name in sources.registry():
         try:
             sources.verified(name)
@@ -520,13 +531,12 @@ def annotate(given):
 
 
 def batch(given, submit="", paper=""):
-    """Write request files of one wave; SUBMIT=1 sends and collects all waves (docs/scale.md).
+    """Write request files of what can be asked now; SUBMIT=1 sends and collects to the end.
 
     With `questions` they are of the user's own, as in `study`, otherwise of the notebooks.
     """
-    from .asking import ledger
-    from .build import notebooks
-    from .bulk import submission
+    from .asking import ledger, submitting
+    from .build import notebooks, rounds
 
     _study(paper)
     ledger.make()  # opens an account for everything sent from here
@@ -536,18 +546,18 @@ def batch(given, submit="", paper=""):
         study = steps.Questions(given)
     else:
         _tell_whose(notebooks.listed(paper), {**given, "mode": "record"})
-        study = submission.Notebooks(given, paper)
-    return submission.submit(study) if submit else submission.tell(study)
+        study = rounds.Notebooks(given, paper)
+    return submitting.submit(study) if submit else submitting.tell(study)
 
 
 def collect(given, place=""):
     """Record the results of request files: make collect FROM=results.jsonl, or a folder."""
-    from .bulk import results
+    from .asking import batches
 
     place = place or given.get("from", "")
     if not place:
         raise BedsideError("name the file or folder of results: make collect FROM=results.jsonl")
-    for line in results.take(results.found(place)).lines():
+    for line in batches.collect(batches.results(place)).told():
         print(line)
 
 
