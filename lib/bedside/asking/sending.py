@@ -318,7 +318,7 @@ async def send(client, request, secrets=()):
         raise Failure("timeout", "", told, "again") from None
     content = failures.masked(content, secrets)
     if status != 200:
-        raise failures.of(status, content, headers, secrets, request.kept())
+        raise failures.of(status, content, headers, secrets)
     try:
         record = failures.read(request.kept(), outside.parsed(content), headers, secrets)
     except (ValueError, RecursionError):
