@@ -22,7 +22,7 @@ from tqdm import tqdm
 import bedside
 from bedside import BedsideError
 from bedside import __main__ as commands
-from bedside.asking import batches, dry_run, ledger, registry, sending, submitting
+from bedside.asking import batches, ledger, registry, sending, submitting
 from bedside.asking.replies import Request
 from bedside.read import paths
 
@@ -54,7 +54,6 @@ def placed(folder, patch):
     patch.setattr(paths, "BATCHES", folder / "batches")
     for name, place in (("FIGURES", "figures"), ("LEDGER", "ledger")):
         patch.setenv(f"BEDSIDE_{name}", str(folder / place))
-    patch.setattr(dry_run, "_waves", {})
     registry._read.cache_clear()
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from . import BedsideError, choose
-from .asking import dry_run, models, registry, store
+from .asking import models, registry, store
 from .asking.replies import NO_ANSWER, Reply, Request
 from .build import settings
 from .judging import judges, trust_cards
@@ -205,14 +205,13 @@ class Run:
         async def ask(those):
             return await models.ask(those, self.recordings, **calling)
 
-        with dry_run.by_calls(self._step_by_step):
-            if self._replaying:
-                replies = await models.of_recorded(asked, self.recordings, ask)
-            elif self.labelled and self.mode == "replay":
-                replies = await models.of_recorded(asked, self.recordings, ask, self.labelled)
-                self._tell_lost(replies)
-            else:
-                replies = await ask(asked)
+        if self._replaying:
+            replies = await models.of_recorded(asked, self.recordings, ask)
+        elif self.labelled and self.mode == "replay":
+            replies = await models.of_recorded(asked, self.recordings, ask, self.labelled)
+            self._tell_lost(replies)
+        else:
+            replies = await ask(asked)
         return [self._noted(*both) for both in zip(asked, replies)]
 
     def _tell_lost(self, replies):
@@ -389,15 +388,17 @@ class Run:
         judged: bool | tuple[str, ...] = False,
         layout: Layout | None = None,
         kind: str = "table",
-    ) -> Grid:
+    ) -> Grid | None:
         """Write <name>.csv and .md from a frame with the columns `tables.COLUMNS`.
 
         Missing low, high, n, unscored are empty. digits: decimals in the versions for readers, None
         for each number's shortest form; the CSV has ten significant digits. judged: adds the
         judge's name and kappa to the caption; a tuple names the judge's tasks ("" the main one).
         layout: the paper's rows and columns, in the versions for readers. Returns the table as a
-        notebook shows it.
+        notebook shows it; dry runs have none.
         """
+        if self.mode in models.DRY:
+            return None
         if judged:
             caption = f"{caption} ({'; '.join(self._judged(judged))})".strip()
         caption = " ".join(
@@ -544,19 +545,14 @@ class Run:
     # ---- provenance
 
     def close(self) -> None:
-        """Hash the outputs and write this notebook's part of the manifest.
-
-        In the modes plan and batch: write the requests that would be sent.
-        """
+        """Hash the outputs and write this notebook's part of the manifest; dry runs have none."""
         self._calls.close()
-        folder, name = self.folder.parent / ".parts", f"{self.paper}.{self.notebook}"
-        folder.mkdir(exist_ok=True)
-        if self.mode == "plan":
-            calls = json.dumps([dry_run.planned(r) for r in self.planned()])
-            paths.write(folder / f"{name}.plan.json", calls)
         if self.mode in models.DRY:
             return
-        paths.write(folder / f"{name}.json", json.dumps(self.part(), indent=1))
+        folder = self.folder.parent / ".parts"
+        folder.mkdir(exist_ok=True)
+        part = json.dumps(self.part(), indent=1)
+        paths.write(folder / f"{self.paper}.{self.notebook}.json", part)
 
     def planned(self) -> list[Request]:
         """The requests without a recording that mode plan found, each once."""
