@@ -44,7 +44,7 @@ def priced(batches):
 def test_a_study_is_sent_wave_by_wave_and_its_replies_are_those_of_direct_calls(batches):
     study = Chains(chains=3, length=4, models="a b")
     study.notebooks = ("first", "second")  # what two notebooks ask is asked once
-    assert "nothing is left to ask. `make chains` replays" in submit(study)
+    assert "nothing is left to ask in batches; `make chains`" in submit(study)
     assert len(batches.batches) == 2 * 4 and set(sent(batches).values()) == {1}
     recorded = study.recorded()
     assert len(recorded) == 2 * 3 * 4 and recorded == study.directly()
