@@ -22,7 +22,7 @@ from tqdm import tqdm
 import bedside
 from bedside import BedsideError
 from bedside import __main__ as commands
-from bedside.asking import batches, dry_run, failures, ledger, registry, sending, submitting
+from bedside.asking import batches, dry_run, ledger, registry, sending, submitting
 from bedside.asking.replies import Request
 from bedside.read import paths
 
@@ -145,7 +145,7 @@ class World:
         waiting = batches.Waiting(parts / f"03_evaluation{batches.ENDS}", run.recordings)
         for name in run.models:
             waiting.extend(request(i, p, name, max_tokens=max_tokens) for i, p in prompts.items())
-        made, _ = batches.write(parts, "sample")
+        made = batches.write(parts, "sample")
         self.made = [m.lines for m in made]  # of each file
         lines = [x for m in made for x in Path(m.path).read_text("utf-8").split("\n")[:-1]]
         return [json.loads(x) for x in lines]
@@ -233,16 +233,6 @@ def failed(printed):
     """{item: kind} of what `collect` says of failures."""
     lines = re.findall(r"^  \d+ ([^:]+): (.*)$", printed, re.M)
     return {i: kind for kind, rest in lines for i in re.findall(r"mine, ([\w -]+)[;:]", rest)}
-
-
-def understood(status, body, headers=()):
-    """What an answer of an endpoint is taken for: a failure's kind, what follows, wait (s).
-
-    What follows: again, alone (this request), all (three alike stop a run), stop, withheld (an
-    outcome like others).
-    """
-    failure = failures.of(status, json.dumps(body).encode(), dict(headers), ())
-    return failure.kind, failure.fate, failure.wait
 
 
 def fields_of_entries():

@@ -252,14 +252,14 @@ def _outcome(about, result):
     """(record or None, failure or None, tokens as `cost` takes them) of a line."""
     response, error = result.get("response") or {}, result.get("error")
     status, answer = response.get("status_code", 200), response.get("body")
-    if answer is None and error and status not in range(400, 600):
+    failed, date = answer is None and error, _date(answer)
+    if failed and status not in range(400, 600):
         late = isinstance(error, dict) and error.get("code") == LATE
-        status = 504 if late else failures.status_of(error, 500)
-    status, date = status if isinstance(status, int) else 502, _date(answer)
+        status = 504 if late else failures.status_of(error)
     try:
-        if status != 200:
-            said = json.dumps(error if answer is None else answer).encode()
-            raise failures.of(status, said, {}, (), about)
+        if failed or status != 200:
+            status = status if isinstance(status, int) else 502
+            raise failures.of(status, json.dumps(failed or answer).encode(), {}, (), about)
         record = failures.read(about, answer, {}, (), date)
         return record, None, used(record)
     except Failure as e:

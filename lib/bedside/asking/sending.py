@@ -116,7 +116,7 @@ async def opened(stack: contextlib.AsyncExitStack, name: str, account: ledger.Ac
     if m.provider == "local":
         from . import embedded
 
-        url = await asyncio.to_thread(stack.enter_context, embedded.running())
+        url = await asyncio.to_thread(stack.enter_context, embedded.running(name))
     client = openai.AsyncOpenAI(
         **registry.connection(name, url),
         max_retries=0,  # calls are tried again here, where all processes see it

@@ -110,6 +110,7 @@ class _Submission:
 
     def __init__(self, study, say):
         self.study, self.say, self.tries, self.stop = study, say, Counter(), None
+        self.client = functools.cache(_client)
         for job in _jobs(study.run):
             if job.file and not job.batch and (there := self._done(job, _found)):
                 job.keep(batch=there.id)
@@ -233,12 +234,10 @@ class _Submission:
         """
         import openai
 
-        registry.check_callable(job.model)
         secrets = registry.secrets(job.model)
         for k in tries:
             try:
-                with openai.OpenAI(**registry.connection(job.model), max_retries=0) as client:
-                    got = call(client, job)
+                got = call(self.client(job.model), job)
                 if not isinstance(got, str):  # what isn't JSON comes as it is
                     return got
                 failure = failures.Failure("bad answer", 200, failures.cleaned(got, secrets), "all")
@@ -255,6 +254,13 @@ class _Submission:
             self.say(f"{job.name}: {failure.kind}: {failure.message}; again in {pause:.0f} s")
             time.sleep(pause)
         raise failures.stop(job.model, failure)
+
+
+def _client(model):
+    import openai
+
+    registry.check_callable(model)
+    return openai.OpenAI(**registry.connection(model), max_retries=0)
 
 
 def _uploaded(client, job):
