@@ -259,7 +259,7 @@ def _outcome(about, result):
     try:
         if failed or status != 200:
             status = status if isinstance(status, int) else 502
-            raise failures.of(status, json.dumps(failed or answer).encode(), {}, (), about)
+            raise failures.of(status, json.dumps(failed or answer).encode(), {}, ())
         record = failures.read(about, answer, {}, (), date)
         return record, None, used(record)
     except Failure as e:
