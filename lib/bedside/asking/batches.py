@@ -68,7 +68,8 @@ def _line(row):
 class Job(msgspec.Struct):
     """A request file: of which model, how many lines, USD at most (None without a price).
 
-    file, batch: their ids at a service, once it has them; taken: whether what came is recorded.
+    file, batch: their ids at a service, once it has them; usd: what it did cost, once what came is
+    recorded. taken: of a job from before these were deleted then.
     """
 
     path: str
@@ -77,6 +78,7 @@ class Job(msgspec.Struct):
     most: float | None
     file: str = ""
     batch: str = ""
+    usd: float | None = None
     taken: bool = False
 
     @property

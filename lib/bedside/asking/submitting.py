@@ -110,16 +110,17 @@ class _Submission:
 
     def __init__(self, study, say):
         self.study, self.say, self.tries, self.stop = study, say, Counter(), None
-        self.client = functools.cache(_client)
+        self.client, self.book = functools.cache(_client), ledger.Ledger("", study.account)
         for job in _jobs(study.run):
-            if job.file and not job.batch and (there := self._done(job, _found)):
+            if job.usd is not None:
+                self._settle(job)
+            elif job.file and not job.batch and (there := self._done(job, _made)):
                 job.keep(batch=there.id)
-            if not job.batch:  # what is in it is asked for anew, within today's budget
+            elif not job.batch:  # what is in it is asked for anew, within today's budget
                 job.beside.unlink()
         self.jobs = _jobs(study.run)
         if self.jobs:
             say(f"batches of an earlier run go on: {len(self.jobs)}")
-        self.book = ledger.Ledger("", study.account)
         under_way = {job.path: job.most or 0.0 for job in self.jobs}
         self.book.adopt(str(paths.BATCHES / study.run), under_way)
 
@@ -131,7 +132,6 @@ class _Submission:
             if not (sent := [job for job in self.jobs if job.batch]):
                 break
             room = any([self._over(*each) for each in self._wait(sent)])
-        self.book.close()
         if self.stop:
             raise self.stop
         if self.jobs:
@@ -161,18 +161,18 @@ class _Submission:
 
     def _create(self, job):
         """Make a batch of a file; one that an earlier try has made is found."""
+        how = {"completion_window": "24h", "endpoint": registry.BATCH_URL}
         tried = []
 
-        def made(client):
-            there = _found(client, job) if tried else None
+        def made(client, job):
+            there = _made(client, job) if tried else None
             tried.append(job)
-            how = {"completion_window": "24h", "endpoint": registry.BATCH_URL}
-            how["metadata"] = {"file": Path(job.path).stem}
             return there or client.batches.create(input_file_id=job.file, **how)
 
         try:
-            job.keep(file=self._done(job, _uploaded).id)
-            job.keep(batch=self._done(job, lambda client, _: made(client)).id)
+            file = {"file": Path(job.path), "purpose": "batch"}
+            job.keep(file=self._done(job, lambda client, _: client.files.create(**file)).id)
+            job.keep(batch=self._done(job, made).id)
             self.say(f"{job.name}: {job.lines} requests, submitted as {job.batch}")
         except StopRun as e:
             if FULL in str(e):
@@ -190,7 +190,7 @@ class _Submission:
         pause, told = FIRST_S, ""
         while True:
             # a service that is silent meanwhile is waited for
-            looks = [(job, self._done(job, _look, itertools.count())) for job in sent]
+            looks = [(job, self._done(job, _now, itertools.count())) for job in sent]
             if over := [each for each in looks if each[1].status.lower() in OVER]:
                 return over
             counts = [batch.request_counts for _, batch in looks if batch.request_counts]
@@ -215,17 +215,18 @@ class _Submission:
         found = batches.collect(got)
         for line in (f"{job.name}, {batch.status}:", *found.told()):
             self.say(line)
-        if job.most is not None and found.usd is not None:
-            self.book.settle(job.path, found.usd)
-        job.keep(taken=True)
         self.jobs.remove(job)
-        for key, (_, failure) in found.failed.items():
-            self.tries[key] += 1 if failure.again else TRIES
-        if lacking := job.keys() - found.came - found.failed.keys():
-            self.say(f"  {len(lacking)} of {job.lines} have no result")
-            self.tries.update(lacking)
+        job.keep(usd=found.usd or 0.0)
+        self._settle(job)
+        self.tries.update(job.keys() - found.came)
+        self.tries.update({k: TRIES for k, (_, f) in found.failed.items() if not f.again})
         self.stop = self.stop or _stop(job, batch, errors, found)
         return True
+
+    def _settle(self, job):
+        """Forget a job whose results are recorded, once the budget has what they cost."""
+        self.book.settle(job.path, job.usd)
+        job.beside.unlink()
 
     def _done(self, job, call, tries=range(RETRIES + 1)):
         """What the service answers to call(client, job); asked again where that can help.
@@ -263,17 +264,13 @@ def _client(model):
     return openai.OpenAI(**registry.connection(model), max_retries=0)
 
 
-def _uploaded(client, job):
-    return client.files.create(file=Path(job.path), purpose="batch")
-
-
-def _found(client, job):
+def _made(client, job):
     """The batch that was made of a file, or None."""
     listed = client.batches.list(limit=100)  # further pages by itself
     return next((b for b in listed if b.input_file_id == job.file), None)
 
 
-def _look(client, job):
+def _now(client, job):
     return client.batches.retrieve(job.batch)
 
 
