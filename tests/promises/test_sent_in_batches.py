@@ -126,6 +126,7 @@ def test_a_batch_is_created_once_where_answers_and_looks_for_it_are_lost(batches
     assert lost == ["POST", "GET", "GET", "GET"] and len(batches.batches) == 1
 
 
+DAYS = {"message": "Usage limit reached. Resets in 16 days."}
 LASTING = [
     ("upload", 401, SORRY, r"refuses the key \(401\): Sorry, \*\*\*\."),
     ("upload", 404, SORRY, r"\(404\): Sorry, \*\*\*.* takes no files: see docs/scale.md"),
@@ -135,10 +136,7 @@ LASTING = [
     ("look", 400, SORRY, "bad request"),
     ("fetch", 404, SORRY, "no such model"),
     ("fetch", 500, SORRY, "fault"),
-    *(
-        (kind, 429, {"message": "Usage limit reached. Resets in 16 days."}, "16 days")
-        for kind in KINDS
-    ),
+    *((kind, 429, DAYS, "16 days") for kind in KINDS),
 ]
 
 
@@ -165,10 +163,12 @@ def test_without_a_key_nothing_is_sent(batches, monkeypatch):
 
 
 def test_a_job_that_cannot_be_read_is_never_sent_again(batches, tmp_path):
-    submit(Chains(length=1))
+    batches.fault, _ = at("look", (401, SORRY), 100)
+    with pytest.raises(BedsideError):
+        submit(Chains(length=1))
     (job,) = (tmp_path / "batches").rglob("*.job.json")
     job.write_text(job.read_text()[:50])
-    posts = len(batches.posts)
+    posts, batches.fault = len(batches.posts), None
     with pytest.raises(BedsideError, match=f"{job} can't be read: look up at the provider"):
         submit(Chains(length=1, models="b"))
     assert len(batches.posts) == posts
