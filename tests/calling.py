@@ -218,8 +218,12 @@ def _asking(folder, make, items, minute, how):
         placed(Path(folder), patch)
         hurried(patch, minute)
         patch.setenv("BEDSIDE_MAKE", make)
+        if "budget_total" in how:
+            asked = [request(i, f"question {i}", max_tokens=20) for i in items]
+            run = bedside.Run("cancer_myth", "03_evaluation", mode="record", models="mine", **how)
+            return asyncio.run(run.ask(asked))
         prompts = {i: f"question {i}" for i in items}
-        bedside.ask(prompts, "mine", **{"mode": "record", "max_tokens": 20, **how})
+        return bedside.ask(prompts, "mine", **{"mode": "record", "max_tokens": 20, **how})
 
 
 def bytes_of(line):
