@@ -42,7 +42,7 @@ def test_kills_and_runs_again_never_pass_a_budget(priced, endpoint, seed):
     for _ in range(4):
         before = len(endpoint.bodies)
         process = priced.start(range(200), budget_usd=budget)
-        until(lambda b=before: len(endpoint.bodies) >= b + 8 or not process.is_alive())
+        until(lambda b=before, p=process: len(endpoint.bodies) >= b + 8 or not p.is_alive())
         time.sleep(rng.uniform(0, 0.03))
         process.kill()
         process.join()
