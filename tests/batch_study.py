@@ -10,7 +10,7 @@ from collections import Counter
 from batch_objects import ENDED
 from batch_service import BatchService
 from bedside import bulk
-from bedside.asking import dry_run, ledger, models, registry, store
+from bedside.asking import budget, dry_run, models, registry, store
 from bedside.asking.replies import Request
 from bedside.build import settings
 from bedside.bulk import files, results, service, submission
@@ -94,7 +94,7 @@ def paid(service):
 
 def spent(scope):
     """USD that the ledger has for a make or for runs of the same settings."""
-    return ledger.Ledger("", ledger.Account()).spent(scope)
+    return budget.spent(scope)
 
 
 def entry(url, name, **more):

@@ -21,7 +21,7 @@ from tqdm import tqdm
 import bedside
 from bedside import BedsideError
 from bedside import __main__ as commands
-from bedside.asking import dry_run, failures, ledger, prices, registry, sending
+from bedside.asking import budget, dry_run, failures, prices, registry, sending
 from bedside.asking.replies import Request
 from bedside.bulk import service
 from bedside.read import paths
@@ -61,12 +61,11 @@ def placed(folder, patch):
 
 def hurried(patch, minute=60.0):
     """Let pauses after a fault be short, and a minute so many seconds."""
-    for module, names in ((ledger, ("PAUSE_S", "LONGEST_S")), (sending, ("FIRST_S", "LONGEST_S"))):
-        for name in names:
-            patch.setattr(module, name, 0.002)
+    for name in ("PAUSE_S", "LONGEST_PAUSE_S", "FIRST_S", "LONGEST_S"):
+        patch.setattr(sending, name, 0.002)
     patch.setattr(service, "FIRST_S", 0.001)
     patch.setattr(service, "LONGEST_S", 0.02)
-    patch.setattr(ledger, "WINDOW_S", minute)
+    patch.setattr(budget, "WINDOW_S", minute)
 
 
 class World:
@@ -206,7 +205,7 @@ class World:
 
     def spent(self):
         """USD that this make has spent, as far as the budgets know."""
-        return ledger.total(os.environ["BEDSIDE_MAKE"])[1]
+        return budget.total()[1]
 
 
 def _asking(folder, make, items, minute, how):

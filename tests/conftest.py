@@ -5,7 +5,6 @@ import csv
 import json
 import os
 import shutil
-import sqlite3
 import threading
 import time
 from collections import Counter
@@ -17,7 +16,7 @@ import pytest
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # tests run side by side already
 pytest.register_assert_rewrite("explorer_page", "raters_labels", "known_lab")
 
-from bedside.asking import ledger, registry, sending, store
+from bedside.asking import registry, sending, store
 from bedside.asking.replies import Request
 from bedside.build import notebooks
 from bedside.read import paths
@@ -257,12 +256,6 @@ def ask_for(name, *items, **settings):
         )
         for i in items
     ]
-
-
-def sent_at():
-    """When the calls of this test were sent, as the ledger has it."""
-    with sqlite3.connect(ledger.folder() / ledger.FILE) as db:
-        return [at for (at,) in db.execute("select at from calls order by at")]
 
 
 @pytest.fixture

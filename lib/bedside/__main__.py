@@ -94,7 +94,7 @@ def run(names, given, jobs=0, stamps=None, todo=None):
     jobs: how many at once; 0: one for each core, but one after the other if models are called.
     stamps: a folder for an empty file <name>.done for each that is done.
     """
-    from .asking import ledger, progress
+    from .asking import budget, progress
     from .build import settings
     from .publish import pages
     from .publish.pages import tell_calls
@@ -126,7 +126,7 @@ def run(names, given, jobs=0, stamps=None, todo=None):
     if calling:
         jobs = jobs or 1  # calls share an endpoint and its limits
         os.environ["BEDSIDE_LIVE"] = "1"
-        ledger.make()  # opens an account for the kernels: without make there is none
+        budget.make()  # opens an account for the kernels: without make there is none
     try:
         with progress.Watch(names, calling) as watch:
             notebooks.run_all(names, given, jobs, done)
@@ -426,7 +426,7 @@ def doctor():
     """Print what this checkout has and lacks: Python, packages, weights, data, recordings."""
     import importlib.metadata
 
-    from .asking import embedded, ledger, store
+    from .asking import budget, embedded, store
     from .read import sources
 
     print(f"Python {sys.version.split()[0]} at {sys.prefix}")
@@ -452,7 +452,7 @@ def doctor():
             print(f"  {kept.check() or 'all can be read'}")
         except store.StoreError as e:
             print(f"  {e}")
-    if told := ledger.mended():
+    if told := budget.mended():
         print(told)
     for name, m in registry.entries().items():
         if variable := m.get("api_key_env"):
@@ -535,11 +535,11 @@ def batch(given, own=(), submit=False, paper=""):
 
     own: NAME=value strings, as for study, for own questions in place of the notebooks.
     """
-    from .asking import ledger
+    from .asking import budget
     from .bulk import submission
 
     _study(paper)
-    ledger.make()  # opens an account for everything sent from here
+    budget.make()  # opens an account for everything sent from here
     if own:
         from .own import steps
 

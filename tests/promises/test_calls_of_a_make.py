@@ -65,14 +65,14 @@ def test_two_processes_of_one_make_share_its_budget(priced, endpoint):
 
 def test_a_total_holds_for_two_makes_at_once(priced, endpoint):
     endpoint.script = lambda n, body: (time.sleep(0.01), completion())[1]
-    total, both = 40 * PAID + 2 * MOST, []
+    total, both = 40 * PAID + 12 * MOST, []
     for who in "ab":
         priced.another_make()
         both.append(priced.start([f"{who} {k}" for k in range(60)], budget_total=total))
     for process in both:
         process.join(60)
         assert process.exitcode == 1
-    assert 20 <= len(endpoint.bodies) and paid(endpoint) <= total
+    assert 40 <= len(endpoint.bodies) and paid(endpoint) <= total
 
 
 def test_without_a_budget_what_is_paid_counts_towards_a_later_one_also_after_a_kill(

@@ -4,12 +4,11 @@ What a reply means is decided in `judging`; what waits for batches is in `bulk`.
 notebooks is counted in `build.notebooks`.
 
 registry: the entries of data/models.toml. prices: what calls cost. usage: tokens of a call.
-replies: requests and replies. store: recordings. ledger: every call, limits and money, for all
-processes. locks: of files that processes share.
-models: `ask`, which replays and records. sending: calls to endpoints. failures: what refusals mean.
-embedded: the bundled model's server. dry_run: what stands in for replies in a plan. progress: what
-make shows meanwhile.
+replies: requests and replies. store: recordings. locks: of files that processes share.
+models: `ask`, which replays and records. sending: calls to endpoints. budget: money, limits and
+turns of all processes. failures: what refusals mean. embedded: the bundled model's server.
+dry_run: what stands in for replies in a plan. progress: what is shown meanwhile.
 """
 
-__all__ = """registry prices usage replies store ledger locks
+__all__ = """registry prices usage replies store locks budget
 models sending failures embedded dry_run progress""".split()

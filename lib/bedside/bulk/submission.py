@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bedside import BedsideError
-from bedside.asking import failures, ledger
+from bedside.asking import budget, failures
 from bedside.asking.failures import Failure
 from bedside.asking.registry import StopRun
 from bedside.build import notebooks, settings
@@ -183,26 +183,23 @@ class _Submission:
         self.left, self.room = [], True
         s = study.settings
         scope = settings.scope(s)
-        account = ledger.Account("batches", s["budget_usd"], s["budget_total"], scope)
-        self.book = ledger.Ledger("", account)
-        self.book.adopt(str(jobs.folder), {j.path: j.most or 0.0 for j in jobs.under_way()})
+        self.account = budget.Account("batches", s["budget_usd"], s["budget_total"], scope)
+        under_way = {j.path: j.most or 0.0 for j in jobs.under_way()}
+        self.account.adopt_batches(str(jobs.folder), under_way)
 
     def run(self):
         if there := self.jobs.under_way():
             self.say(f"batches of an earlier run go on: {len(there)}")
-        try:
-            while True:
-                if not self.stop:
-                    self._go_on()
-                left = self.jobs.under_way()
-                if not any(j.batch for j in left):
-                    self.stop = self.stop or (refused(left[0]) if left else None)
-                    break
-                self.room = False
-                for job in self.jobs.wait():
-                    self._over(job)
-        finally:
-            self.book.close()
+        while True:
+            if not self.stop:
+                self._go_on()
+            left = self.jobs.under_way()
+            if not any(j.batch for j in left):
+                self.stop = self.stop or (refused(left[0]) if left else None)
+                break
+            self.room = False
+            for job in self.jobs.wait():
+                self._over(job)
         if self.stop:
             raise self.stop
         self._end()
@@ -218,8 +215,8 @@ class _Submission:
                 told = ", ".join(f"{m.lines} to {m.model}" for m in wave.made)
                 self.say(f"wave {wave.number}: {wave.lines} requests ({told})")
                 for m in wave.made:
-                    self.book.account.check_price(m.model, m.usd)
-                self.book.reserve({str(m.path): m.usd or 0.0 for m in wave.made})
+                    self.account.check_price(m.model, m.usd)
+                self.account.reserve_batches({str(m.path): m.usd or 0.0 for m in wave.made})
                 self.jobs.add(wave.made)
             self.jobs.send(self.room)
         except (StopRun, notebooks.Stopped) as e:
@@ -234,7 +231,7 @@ class _Submission:
         for line in (f"{job.name}, {job.status}:", *account.lines()):
             self.say(line)
         if job.most is not None and account.usd is not None:
-            self.book.settle(job.path, account.usd)
+            self.account.settle_batch(job.path, account.usd)
         job.keep(taken=True)
         if job.status in ("failed", "cancelled"):
             self.stop = self.stop or refused(job)
