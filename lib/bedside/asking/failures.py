@@ -265,12 +265,14 @@ def _number(digits):
 
 
 def lost(error: Exception, secrets: Iterable[str]) -> Failure:
-    """The Failure that an APIConnectionError is, by what caused it."""
-    cause = error.__cause__ or error
+    """The Failure that a fault of the connection is, or openai's error around one."""
+    import openai
+
+    cause = error.__cause__ or error if isinstance(error, openai.OpenAIError) else error
     first = cause.__cause__ or cause  # the client's own name for it may be that of another fault
     told = f"{type(first).__name__}: {cause}"
     kind, _, fate = next(f for f in LOST if re.search(f[1], told, re.I))
-    failure = Failure(kind, "", cleaned(f"{type(error).__name__}: {cause}", secrets), fate)
+    failure = Failure(kind, "", cleaned(f"{type(first).__name__}: {cause}", secrets), fate)
     if kind not in ("timeout", "connection"):  # nothing was sent
         failure.tokens = (0, 0)
     return failure

@@ -155,6 +155,8 @@ class Asking:
                     # twice as many as are sent at once: some wait for their reply to be on disk
                     for _ in range(min(2 * most, len(mine))):
                         tasks.create_task(work(queue))
+        if len(replies) < len(missing):  # the block was left meanwhile
+            raise asyncio.CancelledError
         return replies
 
     def _unrecorded(self, missing, of):
