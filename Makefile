@@ -157,7 +157,7 @@ lab: $(READY) ## open JupyterLab in this folder (RUN=name: with the settings of 
 serve: $(READY) ## serve the embedded model (OpenAI-compatible, on this machine only)
 	@$(PY) -m bedside serve
 
-doctor: $(READY) ## list what this checkout has and lacks, damaged recordings too; mend a damaged ledger
+doctor: $(READY) ## list what this checkout has and lacks, damaged recordings too; move away a damaged file of budgets
 	@$(PY) -m bedside doctor
 
 bench: $(READY) ## measure calls, replay, statistics and `make all` on this machine

@@ -182,6 +182,11 @@ class World:
         """How often a call is tried again whose failure may pass."""
         self.patch.setattr(sending, "RETRIES", count)
 
+    def second(self, seconds):
+        """Let a second's pause after a refusal take so long, and longer ones in proportion."""
+        self.patch.setattr(sending, "PAUSE_S", seconds)
+        self.patch.setattr(sending, "LONGEST_PAUSE_S", 32 * seconds)
+
     def read_again(self):
         """Let entries be read anew, as by another process."""
         registry._read.cache_clear()
