@@ -15,6 +15,7 @@ from bedside.asking.replies import Request
 from bedside.build import settings
 from bedside.bulk import files, results, service, submission
 from bedside.read import paths
+from conftest import with_fields
 
 KEY = "made-up-3b8e61f4d7a9"  # like no provider's, so that no pattern finds it
 PRICES = {"usd_per_million_in": 100.0, "usd_per_million_out": 300.0, "batch_discount": 0.5}
@@ -97,9 +98,9 @@ def spent(scope):
     return budget.spent(scope)
 
 
-def entry(url, name, **more):
-    kept = {"provider": "test", "base_url": url, "model": f"{name}-1", "api_key_env": "TEST_KEY"}
-    return {**kept, **more}
+def entry(url, name):
+    fields = {"provider": "test", "base_url": url, "model": f"{name}-1", "api_key_env": "TEST_KEY"}
+    return registry.as_model(name, fields)
 
 
 def place(monkeypatch, folder):
@@ -163,7 +164,7 @@ class Service(BatchService):
 
     def model(self, name, **more):
         """Add to a model's entry."""
-        registry.entries()[name] |= more
+        registry.entries()[name] = with_fields(name, **more)
 
     def anew(self):
         """Forget all batches and recordings."""

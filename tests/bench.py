@@ -123,7 +123,7 @@ def calls():
 
     with served(0.05) as url:
         entry = {"provider": "bench", "model": "m", "max_concurrency": 100, "base_url": url}
-        registry.entries()["bench"] = entry
+        registry.entries()["bench"] = registry.as_model("bench", entry)
         asyncio.run(by_client(requests(100), url))  # imports
         for count, times in ((2000, 5), (20_000, 2)):
             taken = {}
@@ -157,7 +157,8 @@ def batches():
     from bedside.read import paths
 
     prices = {"usd_per_million_in": 1.0, "usd_per_million_out": 2.0, "batch_discount": 0.5}
-    registry.entries()["bench"] = {"provider": "bench", "base_url": "x", "model": "bench", **prices}
+    entry = {"provider": "bench", "base_url": "http://x/v1", "model": "bench", **prices}
+    registry.entries()["bench"] = registry.as_model("bench", entry)
     message = {"role": "assistant", "content": "Have you had a fever, or lost weight? " * 3}
     body = {"id": "x", "created": 1, "model": "bench", "usage": {}}
     body["choices"] = [{"index": 0, "finish_reason": "stop", "message": message}]

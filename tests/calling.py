@@ -21,7 +21,7 @@ from tqdm import tqdm
 import bedside
 from bedside import BedsideError
 from bedside import __main__ as commands
-from bedside.asking import budget, dry_run, failures, prices, registry, sending
+from bedside.asking import budget, dry_run, failures, registry, sending
 from bedside.asking.replies import Request
 from bedside.bulk import service
 from bedside.read import paths
@@ -262,14 +262,19 @@ def understood(status, body, headers=()):
     return failure.kind, failure.fate, failure.wait
 
 
-def price_at_most(entry, *tokens):
-    """USD reserved for a call of so many tokens at most."""
-    return prices.at_most(entry, *tokens)
+def fields_of_entries():
+    """What an entry of data/models.toml may say."""
+    return {*registry.Model.__struct_fields__}
 
 
-def price(entry, *tokens, when=None):
-    """USD of a call."""
-    return prices.cost(entry, *tokens, when=when)
+def sent(made):
+    """The body of a request as it is sent."""
+    return registry.sent(made.model, made.body())
+
+
+def price(model, *tokens, batch=False):
+    """USD of a call of so many tokens, which is also what is reserved for it."""
+    return registry.cost(model, *tokens, batch=batch)
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import msgspec
 import pytest
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # tests run side by side already
@@ -207,8 +208,13 @@ def served(endpoint, monkeypatch):
         "max_concurrency": 4,
         "timeout_s": 60,  # however busy this machine is
     }
-    monkeypatch.setitem(registry.entries(), "served", entry)
+    monkeypatch.setitem(registry.entries(), "served", registry.as_model("served", entry))
     return "served"
+
+
+def with_fields(name, **fields):
+    """A model's entry with other fields."""
+    return msgspec.structs.replace(registry.model(name), **fields)
 
 
 @pytest.fixture

@@ -153,7 +153,8 @@ class House:
         self.cards = [paths.FIGURES / profile for profile in PROFILES]
         for name in FAKES:
             entry = {"provider": "test", "base_url": "http://127.0.0.1:9/v1", "model": name}
-            patch.setitem(registry.entries(), f"fake-{name}", {**entry, "max_concurrency": 64})
+            entry |= {"max_concurrency": 64}
+            patch.setitem(registry.entries(), f"fake-{name}", registry.as_model(name, entry))
         patch.setattr(sending, "send", send)
         # a client takes a tenth of a second, and isn't called; nor is the embedded model started
         patch.setattr(openai, "DefaultAioHttpClient", lambda **_: contextlib.AsyncExitStack())

@@ -300,10 +300,10 @@ def data(profile, mirror, names=None):
 
 def plan(given, paper=""):
     """Print calls, tokens and cost of all requests without a recording, without a call."""
-    from .asking import prices, registry
+    from .asking import registry
 
     calls = notebooks.planned(given, _study(paper))
-    saved = any("batch_discount" in registry.model(m) for m in calls["model"].unique())
+    saved = any(registry.model(m).batch_discount for m in calls["model"].unique())
     ways = (False, True) if saved else (False,)
     print(
         f"{'notebook':38} {'model':24} {'calls':>7} {'prompt':>9} {'reply':>9}  expected   at most"
@@ -313,11 +313,11 @@ def plan(given, paper=""):
     for (name, model), mine in calls.groupby(["notebook", "model"]):
         expected, most = ([tuple(map(float, x)) for x in mine[c].to_numpy()] for c in TOKENS)
         each = [
-            prices.total(price(model, *_known(x), batch=way) for x in tokens)
+            registry.total(registry.cost(model, *_known(x), batch=way) for x in tokens)
             for way in ways
-            for price, tokens in ((registry.cost, expected), (registry.cost_at_most, most))
+            for tokens in (expected, most)
         ]
-        totals = [prices.total(both) for both in zip(totals, each)]
+        totals = [registry.total(both) for both in zip(totals, each)]
         usd = " ".join(f"{_usd(p):>9}" for p in each)
         prompt, reply = (sum(x) for x in zip(*most))
         print(f"{name:38} {model:24} {len(mine):7} {prompt:9.0f} {reply:9.0f} {usd}")
@@ -334,7 +334,7 @@ def plan(given, paper=""):
     for told in registry.all_shared(calls["model"].unique()):
         print(told)
     for model in calls["model"].unique():
-        if told := prices.priced_when(registry.model(model)):
+        if told := registry.priced_when(model):
             print(f"price of {model}: {told}")
         try:
             registry.check_callable(model)
@@ -455,7 +455,7 @@ def doctor():
     if told := budget.mended():
         print(told)
     for name, m in registry.entries().items():
-        if variable := m.get("api_key_env"):
+        if variable := m.api_key_env:
             state = "set" if os.environ.get(variable) else "not set"
             print(f"model {name}: key in {variable} {state}")
     for told in registry.faulty().values():

@@ -411,9 +411,7 @@ class Run:
         brought = f" Answers made elsewhere, judged here: {brought}." if brought else ""
         if not self._replies:
             return f"No model was asked for this run's rows.{brought}"
-        names = (
-            m + TINY * (registry.model(m)["provider"] == "local") for m in sorted(self._replies)
-        )
+        names = (m + TINY * (registry.is_embedded(m)) for m in sorted(self._replies))
         return f"Models of this run: {', '.join(names)}.{brought}"
 
     def figure(
@@ -465,7 +463,7 @@ class Run:
         return frame if self._draws() else frame[frame["source"] != "run"].reset_index(drop=True)
 
     def _draws(self):
-        tiny = all(registry.model(m)["provider"] == "local" for m in self.models)
+        tiny = all(registry.is_embedded(m) for m in self.models)
         return bool(self._elsewhere) or self.profile != "public" or not tiny
 
     def claim(
@@ -602,8 +600,8 @@ def _summary(name, got):
         "fingerprints": sorted({r.fingerprint for r in mine if r.fingerprint}),
         "served": sorted({r.router for r in mine if r.router}),
         "dates": " to ".join(dict.fromkeys([dates[0], dates[-1]])) if dates else "not recorded",
-        "about": entry.get("about", ""),
-        "asked": entry["model"],
+        "about": entry.about,
+        "asked": entry.model,
     }
 
 

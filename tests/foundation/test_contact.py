@@ -8,7 +8,7 @@ import pytest
 from bedside.asking import budget, models, registry, sending
 from bedside.asking.registry import StopRun
 from bedside.own import try_out
-from conftest import ask_for, completion
+from conftest import ask_for, completion, with_fields
 
 KEY = "made-up-0123/456789-of-a-test"
 
@@ -28,7 +28,7 @@ def tried(name):
 @pytest.fixture
 def with_key(served, monkeypatch):
     monkeypatch.setenv("KEY_OF_A_TEST", KEY)
-    monkeypatch.setitem(registry.entries()[served], "api_key_env", "KEY_OF_A_TEST")
+    registry.entries()[served] = with_fields(served, api_key_env="KEY_OF_A_TEST")
     return served
 
 
@@ -39,7 +39,7 @@ def test_an_endpoint_that_drips_is_left_when_its_time_is_over(
     served, endpoint, recordings, monkeypatch
 ):
     """Each byte comes in time; the whole answer would take a minute."""
-    monkeypatch.setitem(registry.entries()[served], "timeout_s", 0.3)
+    registry.entries()[served] = with_fields(served, timeout_s=0.3)
     monkeypatch.setattr(sending, "RETRIES", 1)
     monkeypatch.setattr(sending, "FIRST_S", 0.01)
     endpoint.script = lambda n, body: "drip"
@@ -71,7 +71,7 @@ def test_the_next_form_is_tried_and_its_line_told(served, endpoint, forms, line)
     ready, told = tried(served)
     assert not ready and f'    response_format = "{line}"' in told.splitlines()
     assert "make try" not in told and "later" not in told
-    registry.entries()[served]["response_format"] = line
+    registry.entries()[served] = with_fields(served, response_format=line)
     assert tried(served)[0]
 
 
@@ -96,7 +96,8 @@ def test_an_ordinary_word_from_the_environment_stays_in_answers(
     """As EMPTY for a server that wants any key, or the name of a region."""
     monkeypatch.setenv("KEY_OF_A_TEST", "EMPTY")
     monkeypatch.setenv("REGION_OF_A_TEST", "Palestine")
-    registry.entries()[with_key]["headers"] = {"x-region": "${REGION_OF_A_TEST}"}
+    headers = {"x-region": "${REGION_OF_A_TEST}"}
+    registry.entries()[with_key] = with_fields(with_key, headers=headers)
     endpoint.script = lambda n, body: completion("EMPTY and Palestine")
     assert ask(ask_for(with_key, "a"), recordings)[0].text == "EMPTY and Palestine"
 
@@ -125,7 +126,6 @@ def quick(monkeypatch):
     [
         ("http://no-such-host.invalid/v1", "", "check the host in base_url"),
         ("http://127.0.0.1:9/v1", "", "start the server, or check host and port"),
-        ("127.0.0.1/v1", "", "write base_url with http:// or https://"),
         ("https", "", "the endpoint speaks http: write http:// in base_url"),
         ("", b"<html><body>Welcome to <b>my router</b></body></html>", "Welcome to my router"),
         ("", {"models": ["a"]}, "base_url in its entry, which often ends in /v1"),
@@ -137,7 +137,7 @@ def test_an_address_where_nobody_answers_or_something_else(
     endpoint.script = lambda n, body: (200, {}, sent)
     if url:
         url = endpoint.url.replace("http", "https", 1) if url == "https" else url
-        registry.entries()[served]["base_url"] = url
+        registry.entries()[served] = with_fields(served, base_url=url)
     assert all(words in told for told in told_of(served, recordings))
     assert not url or budget.total()[1] == 0
 
@@ -160,7 +160,8 @@ def test_a_proxy_that_refuses_is_told_from_the_endpoint(
     endpoint.script = lambda n, body: (407, {}, b"")
     proxy = endpoint.url.removesuffix("/v1") if there else "http://127.0.0.1:9"
     monkeypatch.setenv(f"{scheme.upper()}_PROXY", proxy)
-    registry.entries()[served]["base_url"] = f"{scheme}://a-model.invalid/v1"
+    url = f"{scheme}://a-model.invalid/v1"
+    registry.entries()[served] = with_fields(served, base_url=url)
     for told in told_of(served, recordings):
         assert "HTTPS_PROXY" in told and "NO_PROXY" in told
     monkeypatch.setenv("NO_PROXY", "a-model.invalid")

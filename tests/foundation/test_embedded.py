@@ -46,7 +46,7 @@ def test_one_server_answers_for_all_and_ends_when_idle(recordings, tmp_path, mon
     asked = models.ask(ask_for("smollm2-135m", "a"), recordings, mode="record", progress=False)
     (reply,) = asyncio.run(asked)
     assert reply.text and reply.finish in ("stop", "length") and reply.completion_tokens <= 20
-    assert reply.returned_model == registry.model("smollm2-135m")["model"]
+    assert reply.returned_model == registry.model("smollm2-135m").model
     url = urls.pop() + "/models"
     until = time.monotonic() + 30
     while time.monotonic() < until:

@@ -52,7 +52,7 @@ class Lab:
             usd_in, usd_out = PRICES[name in JUDGES]
             entry = {"provider": "test", "base_url": endpoint.url, "model": name}
             entry |= {"usd_per_million_in": usd_in, "usd_per_million_out": usd_out}
-            patch.setitem(registry.entries(), name, entry)
+            patch.setitem(registry.entries(), name, registry.as_model(name, entry))
         apart(patch, folder)
         patch.setattr(sending, "FIRST_S", 0.001)
         patch.setattr(notebooks, "execute", self._execute)

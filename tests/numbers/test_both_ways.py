@@ -20,10 +20,9 @@ from bedside.bulk import submission
 from bedside.own import steps
 from bedside.read import paths
 from bedside.write import plots
-from conftest import SILENT
+from conftest import SILENT, with_fields
 
 PRICES = {"usd_per_million_in": 100.0, "usd_per_million_out": 1000.0, "batch_discount": 0.4}
-PRICES |= {"usd_per_million_cache_write": 250.0}
 SHOWN = (".csv", ".md", ".json")
 NOTES = ("manifest", "errors")  # of when and how replies came
 WAY = ("date", "latency_s", "batch")  # what tells of the way alone
@@ -35,7 +34,7 @@ class Ways:
     def __init__(self, folder, service, patch):
         self.folder, self.service, self.patch = folder, service, patch
         for name in "ab":
-            patch.setitem(registry.entries(), name, registry.model(name) | PRICES)
+            patch.setitem(registry.entries(), name, with_fields(name, **PRICES))
         patch.setattr(paths, "EXTERNAL", folder / "external")
         patch.setattr(sending, "FIRST_S", 0.001)
         patch.setattr(submission, "TRIES", sending.RETRIES + 1)  # as often as directly

@@ -3,12 +3,12 @@
 What a reply means is decided in `judging`; what waits for batches is in `bulk`. A plan over whole
 notebooks is counted in `build.notebooks`.
 
-registry: the entries of data/models.toml. prices: what calls cost. usage: tokens of a call.
+registry: the entries of data/models.toml, and what calls cost. usage: tokens of a call.
 replies: requests and replies. store: recordings. locks: of files that processes share.
 models: `ask`, which replays and records. sending: calls to endpoints. budget: money, limits and
 turns of all processes. failures: what refusals mean. embedded: the bundled model's server.
 dry_run: what stands in for replies in a plan. progress: what is shown meanwhile.
 """
 
-__all__ = """registry prices usage replies store locks budget
+__all__ = """registry usage replies store locks budget
 models sending failures embedded dry_run progress""".split()

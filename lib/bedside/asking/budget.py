@@ -127,8 +127,7 @@ class Account:
         if self.limits and (usd is None or cost(name, 0, 0) is None):
             raise StopRun(
                 f"{self.limits[0][0]} is set but the price of {name} isn't known: give it"
-                " price_date, usd_per_million_in and _out in data/models.toml, and prices in all"
-                " price_rules"
+                " price_date, usd_per_million_in and _out in data/models.toml"
             )
 
     def _room(self, state, usd, what):
@@ -302,7 +301,7 @@ def wait(name: str, call: list[float]) -> float:
 
     call: [time, tokens at most]; the time is set, and the tokens may be corrected afterwards.
     """
-    requests, tokens = (model(name).get(f"{what}_per_minute") for what in ("requests", "tokens"))
+    requests, tokens = model(name).requests_per_minute, model(name).tokens_per_minute
     if not (requests or tokens):
         return 0.0
     sent, now = _sent.setdefault(name, deque()), time.time()

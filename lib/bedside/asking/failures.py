@@ -369,7 +369,7 @@ def withheld(kept: dict, failure: Failure, date: datetime.datetime | None = None
 def hint(name: str, failure: Failure) -> str:
     """What to do about a failure that ends a run."""
     if failure.kind == "key refused":
-        return f"check {registry.model(name).get('api_key_env', 'the settings of the endpoint')}"
+        return f"check {registry.model(name).api_key_env or 'the settings of the endpoint'}"
     return failure.way or HINTS.get(failure.kind, "wait until the endpoint is well").format(name)
 
 

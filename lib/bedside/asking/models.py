@@ -151,7 +151,7 @@ class Asking:
             async with asyncio.TaskGroup() as tasks:
                 for name in names:
                     mine = [r for r in missing if r.model == name]
-                    queue, most = iter(mine), model(name).get("max_concurrency", 8)
+                    queue, most = iter(mine), model(name).max_concurrency
                     # twice as many as are sent at once: some wait for their reply to be on disk
                     for _ in range(min(2 * most, len(mine))):
                         tasks.create_task(work(queue))

@@ -93,7 +93,7 @@ class Request:
         Every token of a prompt stands for at least one byte of it, whatever the script, where a
         vocabulary holds all bytes, as those of today's models do. The reply has at most its limit.
         """
-        names = (model(self.model).get("max_tokens_name", "max_tokens"), "max_tokens")
+        names = (model(self.model).max_tokens_name, "max_tokens")
         limits = [self._body[k] for k in names if k in self._body] or [UNLIMITED]
         return prompt_tokens(self._sent), limits[0]
 

@@ -85,8 +85,8 @@ async def opened(stack: contextlib.AsyncExitStack, name: str) -> Model:
     import openai
 
     m = registry.model(name)
-    url = m.get("base_url")
-    if m["provider"] == "local":
+    url = m.base_url
+    if m.provider == "local":
         from . import embedded
 
         url = await asyncio.to_thread(stack.enter_context, embedded.running())
@@ -101,7 +101,7 @@ async def opened(stack: contextlib.AsyncExitStack, name: str) -> Model:
         follow_redirects=False,
     )
     await stack.enter_async_context(client)
-    slots = asyncio.Semaphore(min(FEW, m.get("max_concurrency", 8)))  # until a first reply came
+    slots = asyncio.Semaphore(min(FEW, m.max_concurrency))  # until a first reply came
     return Model(name, client, slots, registry.secrets(name))
 
 
@@ -202,7 +202,7 @@ class Calls:
         call = await m.turn(request.likely + completion)
         if self.stopped:  # while this one waited
             raise self.stopped
-        most = registry.cost_at_most(m.name, prompt, completion)
+        most = registry.cost(m.name, prompt, completion)
         if most is None:
             self.account.check_price(m.name, most)
         self.account.reserve(most)
@@ -216,7 +216,7 @@ class Calls:
             failure, tokens = e, e.tokens
         finally:  # also if it is cancelled: what it costs then isn't known
             self.sent.discard(task)
-            usd = registry.cost(m.name, *tokens)
+            usd = registry.cost(m.name, *tokens[:2])
             self.account.settle(most, usd)
             self.meter.paid(most if usd is None else usd)
         if None not in tokens[:2]:
@@ -232,7 +232,7 @@ class Calls:
         """Take a reply in, and name its file; it can't be lost now, whatever is cancelled."""
         path = self.recordings.put(m.name, record)
         if not m.replies:  # the first: now all slots are of use
-            for _ in range(registry.model(m.name).get("max_concurrency", 8) - FEW):
+            for _ in range(registry.model(m.name).max_concurrency - FEW):
                 m.slots.release()
         m.replies, m.alike, m.in_a_row = m.replies + 1, "", 0
         return path
@@ -256,7 +256,7 @@ async def send(client, request, secrets=()):
 
     began, most_s = time.monotonic(), client.timeout.read
     body = json.dumps(registry.sent(request.model, request.body())).encode()
-    route = registry.ROUTES[registry.model(request.model).get("api", "chat")]
+    route = registry.ROUTES[registry.model(request.model).api]
     try:
         async with asyncio.timeout(most_s):  # the client's own is from one byte to the next
             response = await client.post(route, content=body)

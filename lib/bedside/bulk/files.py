@@ -12,7 +12,7 @@ from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from pathlib import Path
 
-from bedside.asking import prices, registry, store
+from bedside.asking import registry, store
 from bedside.asking.replies import Request
 from bedside.read import paths
 
@@ -145,7 +145,7 @@ class _Writer:
         self.seen.add(key)
         known = json.loads(about)
         model, (prompt, completion) = known["model"], known["tokens"]
-        most = registry.model(model).get("batch_tokens", float("inf"))
+        most = registry.model(model).batch_tokens or float("inf")
         last = self.made[-1] if self.made else None
         if (
             not last
@@ -158,8 +158,8 @@ class _Writer:
         last.lines, last.bytes = last.lines + 1, last.bytes + len(request)
         last.prompt, last.completion = last.prompt + prompt, last.completion + completion
         last.likely += known["likely"]
-        usd = registry.cost_at_most(model, prompt, completion, batch=True)
-        last.usd = prices.total((last.usd, usd))
+        usd = registry.cost(model, prompt, completion, batch=True)
+        last.usd = registry.total((last.usd, usd))
         self.asked.append(about)
         if len(self.asked) == TOGETHER:
             self._keep()

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Required, TypedDict
 
 from bedside import BedsideError
-from bedside.asking import failures, prices, registry, store
+from bedside.asking import failures, registry, store
 from bedside.asking.failures import Failure
 from bedside.asking.usage import used
 from bedside.read import outside, paths
@@ -136,7 +136,7 @@ def _taken(account, asked, kept, line, place):
     except RecursionError:  # just not too deep to be parsed
         return account.unreadable.append(place)
     if key not in account.came:
-        _book(account, about, tokens, record["date"])
+        _book(account, about, tokens)
     account.came.add(key)
     account.failed.pop(key, None)  # the same line failed elsewhere
     if known:
@@ -147,12 +147,12 @@ def _taken(account, asked, kept, line, place):
     return kept.put(about, record)
 
 
-def _book(account, about, tokens, when=None):
+def _book(account, about, tokens):
     """Count what a line cost when it was answered; at most, where that isn't known."""
-    usd = registry.cost(about["model"], *tokens, batch=True, when=when)
+    usd = registry.cost(about["model"], *tokens[:2], batch=True)
     if usd is None:
-        usd = registry.cost_at_most(about["model"], *about["tokens"], batch=True)
-    account.usd = prices.total((account.usd, usd))
+        usd = registry.cost(about["model"], *about["tokens"], batch=True)
+    account.usd = registry.total((account.usd, usd))
 
 
 class Result(TypedDict, total=False):

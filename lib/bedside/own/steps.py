@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bedside import BedsideError, choose
-from bedside.asking import dry_run, prices, registry
+from bedside.asking import dry_run, registry
 from bedside.asking.models import MODES, waited
 from bedside.build import notebooks, settings
 from bedside.bulk import submission
@@ -63,10 +63,10 @@ def plan(own: Own) -> None:
     calls = own.planned()
     for model, count in Counter(r.model for r in calls).items():
         mine = [r.estimate() for r in calls if r.model == model]
-        usd, saved = ([registry.cost_at_most(model, *e, batch=b) for e in mine] for b in (0, 1))
+        usd, saved = ([registry.cost(model, *e, batch=b) for e in mine] for b in (0, 1))
         told = "unknown cost, since its entry has no price" if None in usd else f"${sum(usd):.2f}"
         told += "" if usd == saved else f", in batches ${sum(saved):.2f}"
-        since = prices.priced_when(registry.model(model))
+        since = registry.priced_when(model)
         print(f"{model}: {count} calls, at most {told}" + f" (price {since})" * bool(since))
     print(f"{len(calls)} calls in all; none was made")
 

@@ -126,11 +126,11 @@ class Own(Run):
         """A line on which texts go where, to be shown before anything is sent."""
         if self.mode == "replay":
             return f"{self.name}: nothing is sent, replies are those that were recorded"
-        where = {m: registry.model(m).get("base_url", "this machine") for m in self.models}
+        where = {m: registry.model(m).base_url or "this machine" for m in self.models}
         times = f" {self.repeats} times" if self.repeats > 1 else ""
         sent = [f"{len(self.items)} questions{times} to {m} ({at})" for m, at in where.items()]
         for judge in self.judges:
-            at = registry.model(judge).get("base_url", "this machine")
+            at = registry.model(judge).base_url or "this machine"
             told = "questions, references, answers and the rubric's criteria"
             told = told if self.criteria else "questions, references and answers"
             sent.append(f"{told} to the judge {judge} ({at})")

@@ -12,7 +12,9 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from bedside.asking import budget, failures, prices, registry, replies, sending
+import msgspec
+
+from bedside.asking import budget, failures, registry, replies, sending
 from bedside.asking.registry import StopRun
 from bedside.asking.replies import NO_ANSWER, VERDICT_TOKENS, Request, as_reply
 from bedside.asking.usage import used
@@ -83,10 +85,8 @@ async def tried(name: str, tell: Callable[[str], None] = print) -> bool:
 
     tell: the function that prints a line.
     """
-    tell(
-        f"{name}: {registry.model(name)['model']} at {registry.model(name).get('base_url', 'home')}"
-    )
-    kept = registry.entries()[name]
+    kept = registry.model(name)
+    tell(f"{name}: {kept.model} at {kept.base_url or 'home'}")
     try:
         async with contextlib.AsyncExitStack() as stack:
             registry.check_callable(name)
@@ -103,7 +103,7 @@ async def tried(name: str, tell: Callable[[str], None] = print) -> bool:
             tell(f"    {line}")
     for line in dict.fromkeys([*faults, *registry.all_shared([name])]):
         tell(f"  {line}")
-    if since := prices.priced_when(registry.model(name)):
+    if since := registry.priced_when(name):
         tell(f"  price {since}")
     unknown = "cost unknown" if since else "price unknown, so BUDGET_USD can't be used"
     unknown += "" if counted else f"; the endpoint reports no usage{SILENT if since else ''}"
@@ -135,7 +135,7 @@ async def _probed(m, name, tell):
             fix, fault, again = _lacking(name, probe, record, reply)
             faults += [f"{probe.what}: {fault}"] if fault else []
         if fix:  # go on as if the entry had the line
-            registry.entries()[name] = {**registry.model(name), **fix}
+            registry.entries()[name] = msgspec.structs.replace(registry.model(name), **fix)
             lines |= fix
         elif failure:
             way = HERE.get(failure.kind) or failures.hint(name, failure)
@@ -153,8 +153,8 @@ async def _sent(m, request):
     try:
         record = await sending.send(m.client, request, m.secrets)
     except failures.Failure as e:
-        return None, e, registry.cost(m.name, *e.tokens)
-    return record, None, registry.cost(m.name, *used(record))
+        return None, e, registry.cost(m.name, *e.tokens[:2])
+    return record, None, registry.cost(m.name, *used(record)[:2])
 
 
 def _shown(body):
@@ -199,12 +199,12 @@ def _missing(name, request, failure):
     key = named[0][1] if named else "response_format"
     if key.startswith("max_") and "max_completion_tokens" in message and key == "max_tokens":
         return {"max_tokens_name": "max_completion_tokens"}
-    if key == m.get("max_tokens_name") and key != "max_tokens":
+    if key == m.max_tokens_name and key != "max_tokens":
         return {"max_tokens_name": "max_tokens"}
     if key == "response_format":
-        form = registry.FORMS.index(m.get("response_format", "json_schema"))
+        form = registry.FORMS.index(m.response_format)
         return {"response_format": registry.FORMS[form + 1]}
-    return {"omit": [*m.get("omit", []), key]}
+    return {"omit": [*m.omit, key]}
 
 
 def _lacking(name, probe, record, reply):
@@ -213,16 +213,16 @@ def _lacking(name, probe, record, reply):
     thought = record["usage"].get(THOUGHTS, 0)
     unread = probe.form and parsing.verdict(reply, GRADES).status != "graded"
     cut = reply.no_answer == NO_ANSWER["length"] or (unread and reply.truncated)
-    if cut or (thought and "reasoning_tokens" not in m):
+    if cut or (thought and not m.reasoning_tokens):
         used = thought or record["completion_tokens"] or probe.settings["max_tokens"]
-        room = max(4000, 4 * used, 2 * m.get("reasoning_tokens", 0))
+        room = max(4000, 4 * used, 2 * m.reasoning_tokens)
         return {"reasoning_tokens": room}, "", cut
     if reply.why:
         return {}, ": ".join(filter(None, (reply.why, failures.HINTS.get(reply.why)))), False
-    if "</think>" in reply.text and "think" not in m:
+    if "</think>" in reply.text and m.think is None:
         return {"think": registry.THINK}, "", False
     if unread:
-        if m.get("response_format", "json_schema") != "none":
+        if m.response_format != "none":
             return {"response_format": "none"}, "", True
         return {}, f"no verdict can be read in {reply.text[:160]!r}, so it can't be a judge", False
     return {}, "", False

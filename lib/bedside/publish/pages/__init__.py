@@ -158,8 +158,7 @@ def frame(
     elsewhere. root: the relative path to those pages. told: one sentence for search and social
     pages. paper: the study to cite beside this repository.
     """
-    known = registry.entries()
-    tiny = [m for m in asked if known.get(m, {}).get("provider") == "local"]
+    tiny = [m for m in asked if registry.is_embedded(m)]
     return {
         "here": here,
         "root": root,

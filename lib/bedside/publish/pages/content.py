@@ -117,8 +117,7 @@ class Pages:
         whole = committed and self.studies.keys() == paths.papers().keys()
         self.across = whole and (paths.NOTEBOOKS / f"{notebooks.ACROSS}.ipynb").is_file()
         self.findings = {p: [f for f in told if not f.lacks] for p, told in found.items()}
-        known = registry.entries()
-        tiny = all(known.get(m, {}).get("provider") == "local" for m in self.asked)
+        tiny = all(map(registry.is_embedded, self.asked))
         self.folds = committed and not sample and tiny  # this run's rows, behind a switch
         # what rests on private sources: linked where it is, which is never in a clone or a site
         place = folder.parent / "runs" / f"{self.profile}-local"
