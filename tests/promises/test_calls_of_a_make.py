@@ -71,7 +71,7 @@ def test_a_total_holds_for_two_makes_at_once(priced, endpoint):
         both.append(priced.start([f"{who} {k}" for k in range(60)], budget_total=total))
     for process in both:
         process.join(60)
-        assert process.exitcode == 1
+    assert 1 in [process.exitcode for process in both]  # one may have come to its end before
     assert 40 <= len(endpoint.bodies) and paid(endpoint) <= total
 
 
