@@ -50,7 +50,7 @@ SETTINGS := $(STAMPS)/settings.json
 PAPERS := $(call named,papers)
 NOTEBOOKS := $(sort $(patsubst notebooks/%.ipynb,%,$(wildcard $(PAPERS:%=notebooks/%/[0-9][0-9]_*.ipynb))))
 DONE := $(NOTEBOOKS:%=$(STAMPS)/%.done)
-ROOMS := read asking judging build bulk stats write write/plots
+ROOMS := read asking judging build stats write write/plots
 # Every notebook depends on the foundation and on its own study; none on explorer, annotation or seminar.
 FOUNDATION := $(wildcard lib/bedside/*.py $(ROOMS:%=lib/bedside/%/*.py) data/*.toml data/slips.csv)
 study = $(shell find lib/bedside/papers/$(1) -name '*.py' -o -name '*.toml')
@@ -119,7 +119,7 @@ plan: $(SETTINGS) $(DATA) ## print calls, tokens and cost of all replies that ar
 
 # With QUESTIONS it takes the variables of `study`, otherwise the settings of the notebooks.
 batch: $(if $(value QUESTIONS),$(READY),$(SETTINGS) $(DATA))
-batch: ## write request files of one wave; SUBMIT=1 sends and collects all waves (docs/scale.md)
+batch: ## write request files of what can be asked now; SUBMIT=1 sends and collects to the end (docs/scale.md)
 	@$(PY) -m bedside batch $(if $(value SUBMIT),--submit) $(call option,paper,PAPER) \
 		$(if $(value QUESTIONS),$(call pass,study),--file $(SETTINGS))
 

@@ -152,8 +152,7 @@ def calls():
 
 def batches():
     """Request files of turns of about 1,200 tokens, and an engine's results taken in."""
-    from bedside.asking import store
-    from bedside.bulk import files, folder, results
+    from bedside.asking import batches, store
     from bedside.read import paths
 
     prices = {"usd_per_million_in": 1.0, "usd_per_million_out": 2.0, "batch_discount": 0.5}
@@ -165,25 +164,25 @@ def batches():
     reply = {"status_code": 200, "request_id": "r", "body": body}
     for count in (50_000, 200_000):
         with tempfile.TemporaryDirectory() as tmp:
-            os.environ["BEDSIDE_BATCHES"], paths.RECORDINGS = tmp, Path(tmp, "recordings")
+            paths.BATCHES, paths.RECORDINGS = Path(tmp), Path(tmp, "recordings")
 
             def written(n=count):
                 kept = store.Recordings(paths.RECORDINGS / "a" / "b")
-                sink = files.Sink(folder() / "parts" / "n", kept)
-                sink.extend(requests(n, 55))
-                sink.close()
-                made = files.gather(folder() / "parts", folder() / "01", "b")
+                waiting = batches.Waiting(paths.BATCHES / f"n{batches.ENDS}", kept)
+                waiting.extend(requests(n, 55))
+                made, _ = batches.write(paths.BATCHES, "b")
                 assert sum(m.lines for m in made) == n
 
             show(f"{count:,} requests written", timed(written, 1))
-            with open(folder() / "results.jsonl", "w") as out:
-                for path in sorted(folder().glob("01/*.jsonl"), reverse=True):
+            with open(paths.BATCHES / "results.jsonl", "w") as out:
+                for path in sorted(paths.BATCHES.glob("b/*.jsonl"), reverse=True):
                     for line in open(path, "rb"):
                         key = json.loads(line)["custom_id"]
                         row = {"id": "x", "custom_id": key, "response": reply, "error": None}
                         out.write(json.dumps(row) + "\n")
-            results_file = folder() / "results.jsonl"
-            show(f"{count:,} results taken in", timed(lambda f=results_file: results.take([f]), 1))
+            results_file = paths.BATCHES / "results.jsonl"
+            taken = timed(lambda f=results_file: batches.collect([f]), 1)
+            show(f"{count:,} results taken in", taken)
 
 
 def intervals():

@@ -196,8 +196,8 @@ class House:
                 patch.setattr(plots, "save", save)
             return asyncio.run(execute(name, given, until))
 
-    def _running(self):
-        assert EMBEDDED in self.given["models"], "nobody named the embedded model"
+    def _running(self, name):
+        assert name in self.given["models"], "nobody named the embedded model"
         return contextlib.nullcontext("http://127.0.0.1:9/v1")
 
     def outputs(self):

@@ -124,6 +124,7 @@ def run(names, given, jobs=0, stamps=None, todo=None):
     calling = given.get("mode") in ("record", "fresh")
     _tell_whose(names, given)
     if calling:
+        _fetch_weights(given)
         jobs = jobs or 1  # calls share an endpoint and its limits
         os.environ["BEDSIDE_LIVE"] = "1"
         budget.make()  # opens an account for the kernels: without make there is none
@@ -139,6 +140,15 @@ def run(names, given, jobs=0, stamps=None, todo=None):
     finally:
         if calling:
             tell_calls(settings.outputs(given.get("profile", "sample")))
+
+
+def _fetch_weights(given):
+    """Fetch the weights of embedded models that are named, where their progress is seen."""
+    from .asking import embedded
+
+    named = {*given.get("models", "").split(), given.get("judge")}
+    for name in sorted(named & embedded.known().keys()):
+        embedded.weights(name)
 
 
 def _tell_whose(names, given):
@@ -408,13 +418,13 @@ def latex(profile):
     print(f"{count} tables as .tex in {paths.rel(folder)}; they need the package booktabs")
 
 
-def serve():
-    """Serve the embedded model in the foreground, by llama.cpp's OpenAI-compatible interface."""
-    from .asking import embedded
+def serve(model):
+    """Serve an embedded model in the foreground, by llama.cpp's OpenAI-compatible interface."""
+    from .asking import embedded, registry
 
-    name = Path(embedded.MEMBER).stem
-    with embedded.running() as url:
-        print(f"{url} (OpenAI-compatible; model {name}; end with Ctrl-C)", flush=True)
+    with embedded.running(model) as url:
+        served = registry.model(model).model
+        print(f"{url} (OpenAI-compatible; model {served}; end with Ctrl-C)", flush=True)
         try:
             while True:
                 time.sleep(3600)
@@ -435,9 +445,10 @@ def doctor():
             print(f"  {package} {importlib.metadata.version(package)}")
         except importlib.metadata.PackageNotFoundError:
             print(f"  {package} missing; install it with `make setup`")
-    weights = (paths.CACHE / "local" / Path(embedded.MEMBER).name).is_file()
-    told = "present" if weights else "not here yet; fetched when first needed (93 MB)"
-    print(f"weights of the embedded model: {told}")
+    for name, m in embedded.known().items():
+        there = embedded.place(name).is_file()
+        told = "present" if there else f"fetched when first needed ({m['fetched_mb']:,} MB)"
+        print(f"weights of the embedded model {name}: {told}")
     for name in sources.registry():
         try:
             sources.verified(name)
@@ -531,12 +542,12 @@ def annotate(given):
 
 
 def batch(given, own=(), submit=False, paper=""):
-    """Write request files of one wave, or send them and record the results, wave by wave.
+    """Write request files of what can be asked now, or send it and record the results, to the end.
 
     own: NAME=value strings, as for study, for own questions in place of the notebooks.
     """
-    from .asking import budget
-    from .bulk import submission
+    from .asking import budget, submitting
+    from .build import rounds
 
     _study(paper)
     budget.make()  # opens an account for everything sent from here
@@ -546,17 +557,17 @@ def batch(given, own=(), submit=False, paper=""):
         study = steps.Questions(_of_study(own, "batch"))
     else:
         _tell_whose(notebooks.listed(paper), {**given, "mode": "record"})
-        study = submission.Notebooks(given, paper)
-    return submission.submit(study) if submit else submission.tell(study)
+        study = rounds.Notebooks(given, paper)
+    return submitting.submit(study) if submit else submitting.tell(study)
 
 
 def collect(place):
     """Record the results of request files: one file, or all files of a folder."""
-    from .bulk import results
+    from .asking import batches
 
     if not place:
         raise BedsideError("name the file or folder of results: make collect FROM=results.jsonl")
-    for line in results.take(results.found(place)).lines():
+    for line in batches.collect(batches.results(place)).told():
         print(line)
 
 
@@ -609,10 +620,10 @@ def _arguments():
     p.add_argument("--folder", help="where to write; changed files are never overwritten")
     p = step(study, "put your own questions to models; takes NAME=value like make study")
     p.add_argument("given", nargs="*", metavar="NAME=value")
-    what = "write request files of one wave, or with --submit send and record all waves"
+    what = "write request files of what can be asked now; with --submit send and record all of it"
     p = step(batch, what, settings=True)
     p.add_argument("own", nargs="*", metavar="NAME=value", help="your own questions, as for study")
-    p.add_argument("--submit", action="store_true", help="send, wait and record, wave by wave")
+    p.add_argument("--submit", action="store_true", help="send, wait and record, to the end")
     p.add_argument("--paper", default="", help="only the notebooks of this study")
     step(collect, "record the results of request files").add_argument("place", nargs="?")
     p = step(class_, "write a page and a CSV of a class's results")
@@ -641,7 +652,8 @@ def _arguments():
     p.add_argument("--profile", default="sample")
     step(outputs, "write the README's table of outputs, and docs/api.md")
     step(new, "begin a study of your own").add_argument("name")
-    step(serve, "serve the embedded model")
+    p = step(serve, "serve an embedded model")
+    p.add_argument("model", nargs="?", default="smollm2-135m")
     step(doctor, "list what this checkout has and lacks")
     return parser
 

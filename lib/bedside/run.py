@@ -16,7 +16,6 @@ import copy
 import dataclasses
 import importlib.metadata
 import json
-import os
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
@@ -105,10 +104,10 @@ class Run:
         """The collection of requests that aren't sent: for a plan, or for request files."""
         if self.mode != "batch":
             return []
-        from .bulk import files
+        from .asking import batches
 
-        name = f"{self.paper}.{self.notebook}"
-        return files.Sink(Path(os.environ["BEDSIDE_PARTS"]) / name, self.recordings)
+        path = self.folder.parent / f"{self.paper}.{self.notebook}{batches.ENDS}"
+        return batches.Waiting(path, self.recordings)
 
     def _place(self):
         """(folder of the outputs, recordings); git ignores both if they rest on private sources."""
@@ -227,7 +226,7 @@ class Run:
     def _calling(self, label):
         mode, account = self.mode, None
         if self._step_by_step and mode == "batch":
-            mode = "record" if os.environ.get("BEDSIDE_SUBMIT") else "replay"
+            mode = "replay"
         if mode in ("record", "fresh", "batch"):
             from .asking.budget import Account
 
@@ -238,8 +237,7 @@ class Run:
     def step_by_step(self) -> "Run":
         """This run for calls that each depend on the one before, so that no batch can hold them.
 
-        In mode batch they are sent directly if batches are submitted here. Otherwise a call without
-        a recording raises MissingRecording.
+        In mode batch a call without a recording raises MissingRecording.
         """
         other = copy.copy(self)
         other._step_by_step = True
@@ -547,9 +545,8 @@ class Run:
         if self.mode == "plan":
             calls = json.dumps([dry_run.planned(r) for r in self.planned()])
             paths.write(folder / f"{name}.plan.json", calls)
+        if self.mode in models.DRY:
             return
-        if self.mode == "batch":
-            return self._planned.close()
         paths.write(folder / f"{name}.json", json.dumps(self.part(), indent=1))
 
     def planned(self) -> list[Request]:

@@ -174,7 +174,7 @@ LASTS = {  # what each of `providers.FAULTS` is if it stays; the others are answ
     **dict.fromkeys(("500", "503", "error in 200"), "endpoint's fault"),
     **dict.fromkeys(("finish error", "finish network_error"), "endpoint's fault"),
     **dict.fromkeys(("no JSON", "choices", "integer"), "bad answer"),
-    "cut": "connection",
+    "cut": "connection lost",
     "blank": "blank",  # an outcome: it is recorded, and isn't asked for again
     "error object in 200": "bad request",
 }

@@ -6,6 +6,7 @@ The study asks chains of questions, each with all replies before it (`batch_stud
 import json
 import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -26,6 +27,7 @@ from batch_study import (
 )
 from bedside import BedsideError
 from bedside.asking import dry_run
+from bedside.read import paths
 from calling import request
 from file_faults import Faults, Killed
 
@@ -42,11 +44,11 @@ def priced(batches):
 def test_a_study_is_sent_wave_by_wave_and_its_replies_are_those_of_direct_calls(batches):
     study = Chains(chains=3, length=4, models="a b")
     study.notebooks = ("first", "second")  # what two notebooks ask is asked once
-    assert "nothing is left to ask; waves sent: 4. `make chains` replays" in submit(study)
+    assert "nothing is left to ask. `make chains` replays" in submit(study)
     assert len(batches.batches) == 2 * 4 and set(sent(batches).values()) == {1}
     recorded = study.recorded()
     assert len(recorded) == 2 * 3 * 4 and recorded == study.directly()
-    assert "waves sent: 0" in submit(study) and len(batches.batches) == 8
+    assert "nothing is left to ask" in submit(study) and len(batches.batches) == 8
 
 
 @pytest.mark.parametrize("some", [7, pytest.param(1, marks=pytest.mark.slow)])
@@ -107,6 +109,13 @@ def test_what_passes_is_tried_again(batches):
         assert "nothing is left to ask" in submit(study), (kind, fault)
         assert count and study.recorded() == study.directly(), (kind, fault)
         assert set(sent(batches).values()) == {1}, (kind, fault)
+
+
+def test_a_file_that_the_service_has_not_read_yet_is_waited_for(batches):
+    early = (404, {"message": "No such file object: file-1"})
+    batches.fault, count = at("create", early, 3)
+    submit(study := Chains(length=1))
+    assert len(count) == 3 and study.recorded() == study.directly() and len(batches.batches) == 1
 
 
 def test_a_batch_is_created_once_where_answers_and_looks_for_it_are_lost(batches):
@@ -190,7 +199,8 @@ def test_what_expires_is_asked_again_as_often_as_sensible(batches):
     assert "2 requests failed for good" in submit(study)
     assert [len(b.requests) for b in batches.batches.values()] == [5, 4, 3]
     batches.expire_after = None
-    assert "waves sent: 1" in submit(study) and study.recorded() == study.directly()
+    submit(study)
+    assert len(batches.batches) == 4 and study.recorded() == study.directly()
 
 
 def test_a_cancelled_batch_stops_the_run_and_the_next_one_asks_for_the_rest(batches):
@@ -297,29 +307,31 @@ def test_a_file_without_room_even_alone_stops_and_says_what_to_do(batches):
 def test_files_hold_as_many_tokens_as_the_entry_says(batches):
     def counts(**more):
         batches.model("a", **more)
-        return [m.lines for m in planned(Chains(chains=5, length=1))[0].made]
+        return [m.lines for m in planned(Chains(chains=5, length=1))[0]]
 
-    each = planned(Chains(chains=1, length=1))[0].made[0].likely
+    each = Chains(chains=1, length=1).likely()
     assert counts() == [5] and counts(batch_tokens=2 * each) == [2, 2, 1]
     assert counts(batch_tokens=each - 1) == [1] * 5  # a request isn't cut
 
 
 def test_a_wave_by_hand_stays_until_results_come(batches):
     study = Chains(chains=3, length=2, models="a b")
-    wave, said = planned(study)
-    assert "wave 1: 6 requests; waves left, with this one: 2 at most" in said
-    content = {m.path: m.path.read_bytes() for m in wave.made}
+    first, said = planned(study)
+    content = {m.path: Path(m.path).read_bytes() for m in first}
+    assert all(f"{path}: 3 requests" in said for path in content)
     again, _ = planned(study)
-    assert again.number == 1 and {m.path: m.path.read_bytes() for m in again.made} == content
-    batches.answered(wave.made[0].path)
-    second, _ = planned(study)
-    assert second.number == 2 and [(m.model, m.lines) for m in second.made] == [("a", 3), ("b", 3)]
-    while second.made:
-        for made in second.made:
-            lines = [json.loads(x) for x in made.path.read_text().splitlines()]
-            assert {x["body"]["model"] for x in lines} == {f"{made.model}-1"}
-            batches.answered(made.path)
-        second, said = planned(study)
+    assert {m.path: Path(m.path).read_bytes() for m in again} == content
+    batches.answered(first[0].path)
+    made, said = planned(study)
+    assert [(m.model, m.lines) for m in made] == [("a", 3), ("b", 3)]
+    there = {str(p) for p in paths.BATCHES.glob("chains/*.jsonl")}
+    assert there == {m.path for m in made} and first[0].path not in there
+    while made:
+        for file in made:
+            lines = [json.loads(x) for x in Path(file.path).read_text().splitlines()]
+            assert {x["body"]["model"] for x in lines} == {f"{file.model}-1"}
+            batches.answered(file.path)
+        made, said = planned(study)
     assert "nothing is left to ask in batches" in said and not batches.posts
     assert study.recorded() == study.directly()
 
@@ -328,8 +340,8 @@ def test_what_is_under_way_is_in_no_wave_by_hand(batches):
     study, batches.fault = Chains(length=2), at("look", (401, SORRY), 100)[0]
     with pytest.raises(BedsideError):
         submit(study)
-    wave, said = planned(study)
-    assert not wave.made and "1 submitted batches are under way: SUBMIT=1" in said
+    made, said = planned(study)
+    assert not made and "1 submitted batches are under way: SUBMIT=1" in said
     batches.fault = None
     submit(study)
     assert set(sent(batches).values()) == {1} and study.recorded() == study.directly()
@@ -340,7 +352,7 @@ def test_what_is_under_way_is_in_no_wave_by_hand(batches):
 
 @pytest.mark.parametrize("which", ["BUDGET_USD", "BUDGET_TOTAL"])
 def test_a_wave_that_could_pass_a_budget_is_not_submitted(priced, which):
-    most = planned(Chains())[0].made[0].usd
+    most = planned(Chains())[0][0].most
     words = f"{which}=.* would be passed .*the next wave at most"
     with pytest.raises(BedsideError, match=words):
         submit(Chains(**{which.lower(): most - 0.0001}))

@@ -89,7 +89,7 @@ async def opened(stack: contextlib.AsyncExitStack, name: str) -> Model:
     if m.provider == "local":
         from . import embedded
 
-        url = await asyncio.to_thread(stack.enter_context, embedded.running())
+        url = await asyncio.to_thread(stack.enter_context, embedded.running(name))
     there = registry.connection(name, url)
     usual = {"authorization": f"Bearer {there['api_key']}", "content-type": "application/json"}
     own = {k.lower(): v for k, v in (there["default_headers"] or {}).items()}

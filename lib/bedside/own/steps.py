@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bedside import BedsideError, choose
-from bedside.asking import dry_run, registry
+from bedside.asking import registry
 from bedside.asking.models import MODES, waited
-from bedside.build import notebooks, settings
-from bedside.bulk import submission
+from bedside.build import notebooks, rounds, settings
 from bedside.publish.pages import own as page
 from bedside.publish.pages import tell_calls
 from bedside.read import paths
@@ -72,31 +71,20 @@ def plan(own: Own) -> None:
 
 
 class Questions:
-    """A user's own questions as `submission` sends them; see `submission.Notebooks`.
+    """A user's own questions as `asking.submitting` sends them; see `rounds.Notebooks`.
 
     given: parameters of `begun`.
     """
 
     def __init__(self, given: dict):
         own, self.given = begun({**given, "mode": "plan"})
-        self.run, self.settings, self.fault = f"own-{own.name}", vars(own), ""
-        self.replays = submission.command("study", self.given)
+        self.run, self.account, self.fault = f"own-{own.name}", rounds.account(vars(own)), ""
+        self.replays = rounds.command("study", self.given)
 
-    def _own(self, mode):
-        return Own(**{**self.given, "mode": mode})
-
-    def ask(self, scratch: Path) -> None:
-        """Write the requests that can be sent now, below scratch/parts."""
-        with submission.prepared(scratch):
-            own = self._own("batch")
-            asyncio.run(_all_of_it(own))
-            own.close()
-
-    def most(self) -> int:
-        """The highest possible number of waves left."""
-        own = self._own("plan")
-        asyncio.run(_all_of_it(own))
-        return max([dry_run.wave(r) for r in own.planned()], default=0)
+    def ask(self, folder: Path) -> None:
+        """Let what can be asked now be put down below a folder."""
+        with settings.environment(BEDSIDE_FIGURES=str(folder)):
+            asyncio.run(_all_of_it(Own(**{**self.given, "mode": "batch"})))
 
 
 def execute(own: Own, given: dict) -> None:

@@ -138,9 +138,7 @@ class Own(Run):
 
     def close(self) -> None:
         """Write the manifest beside the outputs; in modes plan and batch there is none."""
-        if self.mode == "batch":
-            self._planned.close()
-        elif self.mode != "plan":
+        if self.mode not in models.DRY:
             about = {"questions": self.source, "items": len(self.items), "left_out": self.left}
             part = {**about, **self.part()}
             more = {"judge": " ".join(self.judges), "repeats": self.repeats * (self.repeats > 1)}

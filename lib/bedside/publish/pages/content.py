@@ -216,7 +216,7 @@ class Pages:
         for o in (o for o in entry["outputs"] if o["file"].endswith(".csv")):
             path = self.folder / entry["paper"] / o["file"]
             rows = tables.read(path)
-            layout = Layout(**o["layout"]) if "layout" in o else None
+            layout = Layout.read(o.get("layout"))
             forms = [".csv", ".md"] + [".png", ".svg"] * (o["kind"] == "figure")
             others = [r for r in rows if r["source"] != "run"] if self.folds else rows
             apart = 0 < len(others) < len(rows)

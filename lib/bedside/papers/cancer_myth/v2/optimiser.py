@@ -15,7 +15,7 @@ from .methods import instructed
 
 SEED_INSTRUCTION = "Answer the question of a patient or relative helpfully, correctly and briefly."
 REFLECTION_TOKENS = 2048  # of a reflection; the papers name no limit
-STEPS = "the optimiser works step by step, not in batches: SUBMIT=1 or MODE=record calls directly"
+STEPS = "the optimiser works step by step, not in batches: MODE=record calls directly"
 INSTRUCTION = response_format("instruction", instruction={"type": "string"})
 
 
