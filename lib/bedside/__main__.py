@@ -152,14 +152,12 @@ def _fetch_weights(given):
 
 
 def _tell_whose(names, given):
-    """Print whose texts go to the judge, before any do, and which models share replies."""
+    """Print whose texts go to the judge, before any do."""
     from .build import settings
     from .judging import judges
 
     taken = {k: v for k, v in given.items() if k in ("profile", "mode", "models", "judge")}
     run = settings.validated(**taken)
-    for line in registry.all_shared([*run["models"], run["judge"]]):
-        print(line, flush=True)
     for name in names:
         if line := judges.whose_texts_go(
             run["profile"], *name.split("/"), run["mode"], run["judge"]
@@ -341,11 +339,9 @@ def plan(given, paper=""):
     adaptive = calls.drop_duplicates("notebook").query("adaptive != ''")
     for name, what in zip(adaptive["notebook"], adaptive["adaptive"]):
         print(f"{name}: {what} depends on earlier replies, so these numbers are bounds")
-    for told in registry.all_shared(calls["model"].unique()):
-        print(told)
     for model in calls["model"].unique():
-        if told := registry.priced_when(model):
-            print(f"price of {model}: {told}")
+        if since := registry.model(model).price_date:
+            print(f"price of {model}: as of {since}")
         try:
             registry.check_callable(model)
         except registry.StopRun as e:

@@ -3,6 +3,8 @@
 import asyncio
 import contextlib
 import hashlib
+import itertools
+import json
 import os
 import subprocess
 import sys
@@ -10,6 +12,7 @@ import time
 import urllib.error
 import urllib.request
 import zipfile
+from collections import Counter
 from types import SimpleNamespace
 
 import psutil
@@ -18,6 +21,7 @@ from msgspec.structs import replace
 
 from bedside import __main__ as commands
 from bedside.asking import embedded, models, registry
+from bedside.read import paths
 from conftest import ask_for
 
 SMALL, LARGE = "smollm2-135m", "qwen2.5-coder-1.5b"
@@ -214,3 +218,39 @@ def test_two_models_have_a_server_each(small, monkeypatch):
     for name, said in zip((SMALL, "twin"), served):
         assert registry.model(name).model in said
     assert urls[0] != urls[1] and all(map(ended, urls))
+
+
+# ---- what is recorded of the large model
+
+
+def ids(*names):
+    """The items of files of data/sample."""
+    files = [paths.DATA / "sample" / f"{name}.jsonl" for name in names]
+    return [json.loads(line)["item"] for file in files for line in file.open()]
+
+
+def sections(paper):
+    """{notebook: the items that it asks for} of those that may be recorded."""
+    if paper not in ("cancer_myth", "radiation"):
+        return {}
+    if paper == "cancer_myth":
+        return {
+            "01_physician_survey": {*ids("cancer_myth/survey")},
+            "03_evaluation": {*ids("cancer_myth/questions", "cancer_myth/nfp")},
+        }
+    patients = ids("radiation/profiles")
+    lists = itertools.product(patients, ("base", "specified"), ("free-form", "free-form, 20-30"))
+    return {
+        "01_reference_and_profiles": {patients[0]},
+        "02_free_form": {*map("/".join, lists)},
+    }
+
+
+@pytest.mark.parametrize("paper", paths.papers())
+def test_a_section_is_recorded_whole_or_not_at_all(paper):
+    path = paths.RECORDINGS / paper / "sample" / f"{LARGE}.jsonl"
+    lines = path.read_text().splitlines() if path.is_file() else []
+    recorded = Counter(json.loads(line)["item"] for line in lines)
+    begun = [items for items in sections(paper).values() if items & recorded.keys()]
+    assert recorded == Counter(item for items in begun for item in items)
+    assert not [p for p in paths.RECORDINGS.glob(f"{paper}/*/{LARGE}.jsonl") if p != path]

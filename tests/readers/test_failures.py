@@ -10,7 +10,7 @@ import openai
 from bedside.asking import failures
 
 NOW = datetime.datetime(2026, 11, 26, 12, 0, tzinfo=datetime.UTC)
-KEPT = {"key": "k", "item": "i", "chars": 1, "fields": {"max_tokens": 100_000}}
+KEPT = {"key": "k", "item": "i", "chars": 1, "fields": {}}
 
 
 def failure(status, said, headers):
@@ -21,7 +21,7 @@ def failure(status, said, headers):
             error.__cause__ = type(name, (Exception,), {})(words)
             return failures.lost(error, ())
         if status != "200":
-            return failures.of(int(status), said.encode(), headers, (), KEPT)
+            return failures.of(int(status), said.encode(), headers, ())
         failures.read(KEPT, json.loads(said), headers, ())
     except failures.Failure as e:
         return e

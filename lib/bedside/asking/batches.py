@@ -271,10 +271,10 @@ def _outcome(about, response, error):
     status, answer = response.get("status_code", 200), response.get("body")
     try:
         if answer is None and error:
-            raise _left(status, error, about)
+            raise _left(status, error)
         if status != 200:
             status = status if isinstance(status, int) else 502
-            raise failures.of(status, json.dumps(answer).encode(), {}, (), about)
+            raise failures.of(status, json.dumps(answer).encode(), {}, ())
         record = failures.read(about, answer, {}, (), _date(answer))
         return record, None, used(record)
     except Failure as e:
@@ -288,12 +288,12 @@ LEFT = {"batch_expired": "expired", "batch_cancelled": "cancelled"}
 LATE = "request_timeout"  # of one whose call took too long, as a 504 says of a direct call
 
 
-def _left(status, error, about):
+def _left(status, error):
     """The Failure of a line that has an error in place of an answer."""
     code = str(error.get("code")) if isinstance(error, dict) else None
     if status not in range(400, 600):
         status = 504 if code == LATE else failures.status_of(error)
-    failure = failures.of(status, json.dumps(error).encode(), {}, (), about)
+    failure = failures.of(status, json.dumps(error).encode(), {}, ())
     if code in LEFT:
         failure.kind, failure.status, failure.fate = LEFT[code], "", "again"
     return failure

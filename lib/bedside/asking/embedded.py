@@ -177,25 +177,20 @@ def _start(name, path, state):
     return port
 
 
-def serve(port: int, path: Path | str, slots: int, context: int):
-    """Start llama.cpp's server in this process; returns the object that keeps it up."""
+def _main(port, path, state, slots, context):
+    """Serve a model by llama.cpp in this process, until nobody has held the lease for a while."""
     import xllamacpp
 
     p = xllamacpp.CommonParams()
-    p.model.path = str(path)
-    p.model_alias = {Path(path).stem}
-    p.hostnames, p.port = ["127.0.0.1"], port
-    p.n_parallel, p.n_ctx = slots, slots * context
+    p.model.path, p.model_alias = path, {Path(path).stem}
+    p.hostnames, p.port = ["127.0.0.1"], int(port)
+    p.n_parallel, p.n_ctx = int(slots), int(slots) * int(context)
     p.kv_unified = False
     p.cache_ram_mib = 0  # copies of prompts beyond the slots cost more than they save
     p.cpuparams.poll = p.cpuparams_batch.poll = 0  # as OMP_WAIT_POLICY, where there is no OpenMP
-    return xllamacpp.Server(p)
-
-
-def _main(port, path, state, slots, context):
-    _kept_up = serve(int(port), path, int(slots), int(context))
-    idle, limit, state = 0, int(os.environ.get("BEDSIDE_IDLE_S", 60)), Path(state)
-    with open(state / "lease", "a") as lease:
+    _kept_up = xllamacpp.Server(p)
+    idle, limit = 0, int(os.environ.get("BEDSIDE_IDLE_S", 60))
+    with open(Path(state, "lease"), "a") as lease:
         while idle < limit:
             time.sleep(min(5, limit))
             try:

@@ -4,9 +4,9 @@ Providers say the same by different statuses and forms: a 429 may be a limit tha
 account, a 403 a wrong key or a filter. failures.toml tells them apart.
 """
 
-import datetime
 import json
 import re
+import time
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from typing import Any
 
 from bedside.read import outside, prompts
 
-from . import registry, replies, resets
+from . import registry, replies
 from .registry import StopRun
 from .usage import used
 
@@ -23,7 +23,22 @@ FAULTS, HINTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf
 WORDS = 300  # characters of a provider's message that are kept
 LONGEST = 10_000  # of what is searched: more is a page
 LONGEST_S = 600.0  # that an endpoint is waited for
-WAY = "the endpoint takes calls again on {}: wait until then, or have the limit raised"
+WAY = "the endpoint takes calls again on %Y-%m-%d %H:%M UTC: wait, or have the limit raised"
+
+# when a limit is over: a member of an error, or words before a date or a length of time
+UNITS_S = {"ms": 0.001, "mo": 2_592_000, "w": 604_800, "d": 86_400, "h": 3600, "m": 60, "s": 1}
+PART = (
+    r"(\d+(?:\.\d+)?)\s*(ms|mo|w|d|h|m|s)"
+    r"(?:nths?|eeks?|ays?|ours?|rs?|in(?:ute)?s?|ec(?:ond)?s?)?(?![a-z])"
+)
+LENGTH = rf"{PART}(?:(?:,|\s|and)*{PART})*"
+DATE = r"\d{4}-\d\d-\d\d(?:(?:T| at | )[\d:.]+)?(?: ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d))?"
+SOON = r"\b(?:again|retry(?:ing)?|resets?|renew\w*|refill\w*|wait|available|access)\b[^.\d]{0,40}?"
+MEMBER = r'"[\w-]*?(?:retry|reset)[\w-]*(?<!ms)\\?"\s*:\s*(?:\\?")?(?P<member>[^",}\\]+)'
+SAID = rf"{MEMBER}|{SOON}(?P<words>{DATE}|{LENGTH})"
+
+# a call's limit and what the model holds: where that is less, no other prompt would be answered
+FITS = r"(?:too large: (\d+).*)?context.{0,20}?(\d+)(?:.*?(\d+) in the (?:output|comp))?"
 
 
 @dataclass(eq=False)
@@ -45,42 +60,65 @@ class Failure(Exception):
 
 
 def of(
-    status: int | str,
-    content: bytes,
-    headers: Mapping[str, str],
-    secrets: Iterable[str],
-    kept: dict | None = None,
-    answer: Any = None,
+    status: int | str, content: bytes, headers: Mapping, secrets: Iterable, answer: Any = None
 ) -> Failure:
     """The Failure that a status and what came with it are; a lost connection has none.
 
-    kept: of the request, as `read` takes it; answer: what an error of `inside` came with.
+    answer: of status 200, what an error of `inside` came with.
     """
     text = content.decode("utf-8", "replace")
     told = f"{status or 'lost'} {text}"[:LONGEST]
     fault = next(f for f in FAULTS if re.match(f["words"], told, re.I | re.S | re.X))
     said = words(text) or f"{status} from the endpoint"
     if to := headers.get("location"):
-        said = f"it has moved to {to.partition('?')[0].removesuffix(registry.ROUTES['chat'])}"
-    failure = Failure(fault["kind"], status, cleaned(said, secrets), fault["then"])
-    if failure.kind == "context too long" and _never_fits(kept, told.replace(",", "")):
+        said = f"it has moved to {to.partition('?')[0]}"
+    wait = wait_s(headers, told)
+    failure = Failure(fault["kind"], status, cleaned(said, secrets), fault["then"], wait)
+    fits = re.search(FITS, told.replace(",", ""), re.I | re.S)
+    if failure.kind == "context too long" and fits and int(fits[1] or fits[3] or 0) >= int(fits[2]):
         failure.kind, failure.fate = "limit too high", "all"
-    failure.wait = resets.wait_s(headers, told)
-    if (failure.again or failure.kind == "no credit") and (failure.wait or 0) > LONGEST_S:
-        failure.fate, failure.way = "stop", WAY.format(resets.moment(failure.wait))
+    if (failure.again or failure.kind == "no credit") and (wait or 0) > LONGEST_S:
+        failure.fate, failure.way = "stop", time.strftime(WAY, time.gmtime(time.time() + wait))
     if not fault.get("charged") and not replies.first_choice(answer):  # no reply had begun either
         failure.tokens = (0, 0)
     return _with_usage(failure, answer or _parsed(text))
 
 
-def _never_fits(kept, told):
-    """Whether a context can't hold a request's limit alone, whatever its prompt."""
-    window = re.search(r"context.{0,20}?(\d+)", told, re.I)
-    limits = (v for k, v in (kept or {}).get("fields", {}).items() if k.startswith("max_"))
-    return window and any(str(v) in told and v >= int(window[1]) for v in limits)
+def wait_s(headers: Mapping, text: str) -> float | None:
+    """Seconds after which an endpoint wants to be asked again; None if it doesn't say.
+
+    headers: with names in lower case; text: of its error. When a limit of which nothing remains is
+    whole again counts where nothing else is said, since a part of it comes back before.
+    """
+    said = [m["member"] or m["words"] for m in re.finditer(SAID, text, re.I)]
+    # a number of seconds or a date, or of milliseconds in a header whose name ends in -ms
+    said += [v + k[len("retry-after-") :] for k, v in headers.items() if "retry-after" in k]
+    used_up = (k for k, v in headers.items() if "ratelimit" in k and v == "0")
+    whole_at = (headers.get(k.replace("remaining", "reset"), "") for k in used_up)
+    for texts in (said, whole_at):
+        if waits := [s for s in map(seconds, texts) if s is not None]:
+            return max(waits)
+    return None
 
 
-def lost(error: Exception, secrets: Iterable[str]) -> Failure:
+def seconds(said: str) -> float | None:
+    """Seconds from now: of a number, a length of time such as 6m0s, a date; None for all else."""
+    import pandas as pd
+
+    if re.fullmatch(LENGTH, said.strip(), re.I):
+        parts = re.findall(PART, said, re.I)
+        return sum(float(n) * UNITS_S[unit.lower()] for n, unit in parts)
+    try:
+        found = float(said)
+    except ValueError:
+        date = pd.to_datetime(said, utc=True, errors="coerce")
+        found = (date - pd.Timestamp(0, tz="UTC")).total_seconds()
+    found = found / 1000 if found >= 1e12 else found  # ms since 1970
+    found = max(found - time.time(), 0.0) if found >= 1e9 else found  # s since 1970
+    return found if 0 <= found < 1e9 else None
+
+
+def lost(error: Exception, secrets: Iterable) -> Failure:
     """The Failure that a fault of the connection is, or openai's error around one."""
     import openai
 
@@ -103,13 +141,13 @@ def inside(answer: Any) -> dict | None:
     return {"error": error} if error else {"refused": answer} if alone else None
 
 
-def status_of(error: Any, other: int = 200) -> int:
-    """The status that an error names in its JSON."""
+def status_of(error: Any) -> int:
+    """The status that an error names in its JSON, else 200."""
     name = r'"(?:code|status|status_code|error_code)": "?([45]\d\d)\b'
-    return int(found[1]) if (found := re.search(name, json.dumps(error))) else other
+    return int(found[1]) if (found := re.search(name, json.dumps(error))) else 200
 
 
-def masked(content: bytes, secrets: Iterable[str]) -> bytes:
+def masked(content: bytes, secrets: Iterable) -> bytes:
     """What an endpoint sent without the keys that it repeats.
 
     A short value, or a plain word, is left: it may be part of any answer.
@@ -150,7 +188,7 @@ def words(text: str) -> str:
     return " ".join(" ".join(said).split())
 
 
-def cleaned(text: str, secrets: Iterable[str]) -> str:
+def cleaned(text: str, secrets: Iterable) -> str:
     """Words of a provider without keys, as one line of at most WORDS characters."""
     for secret in secrets:
         text = text.replace(secret, "***")
@@ -158,26 +196,20 @@ def cleaned(text: str, secrets: Iterable[str]) -> str:
     return text if len(text) <= WORDS else f"{text[:WORDS]}..."
 
 
-def read(
-    kept: dict,
-    answer: Any,
-    headers: Mapping[str, str],
-    secrets: Iterable[str],
-    date: datetime.datetime | None = None,
-) -> dict:
+def read(kept: dict, answer: Any, headers: Mapping, secrets: Iterable, date=None) -> dict:
     """The record of a parsed answer of status 200; raises Failure for an error or no choice in it.
 
     kept: of the request; date: when it came, without one now.
     """
     if error := inside(answer):
-        raise of(status_of(error), json.dumps(error).encode(), headers, secrets, kept, answer)
+        raise of(status_of(error), json.dumps(error).encode(), headers, secrets, answer)
     try:
         return replies.as_record(kept, answer, date)
     except ValueError as e:
         raise _with_usage(Failure("bad answer", 200, str(e), "again"), answer) from None
 
 
-def withheld(kept: dict, failure: Failure, date: datetime.datetime | None = None) -> dict:
+def withheld(kept: dict, failure: Failure, date=None) -> dict:
     """The record of an answer that the provider withheld: filtered, or never got to."""
     finish = "content_filter" if failure.kind == "filtered" else "length"
     choice = {"message": {"content": ""}, "finish_reason": finish}
@@ -188,7 +220,7 @@ def withheld(kept: dict, failure: Failure, date: datetime.datetime | None = None
 def hint(name: str, failure: Failure) -> str:
     """What to do about a failure that ends a run."""
     key = registry.model(name).api_key_env or "the settings of the endpoint"
-    return failure.way or HINTS[failure.kind].format(name=name, key=key)
+    return failure.way or HINTS.get(failure.kind, "run again later").format(name=name, key=key)
 
 
 def stop(name: str, failure: Failure) -> StopRun:

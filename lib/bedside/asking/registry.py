@@ -17,7 +17,7 @@ import os
 import re
 import tomllib
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 import msgspec
@@ -41,7 +41,7 @@ THINK = ["<think>", "</think>"]
 INLINE = "BEDSIDE_ENTRIES"  # the variable with a script's own entries, for what it starts
 OURS = ("model", "messages", "prompt", "stream", "n")  # of a call's body
 VARIABLE = re.compile(r"\$\{(\w+)\}")
-PASSWORD = re.compile(r"//[^/@]*:([^/@]+)@")
+PASSWORD = re.compile(r"//[^/@]*:(?!\$\{)[^/@]+@")
 HEADER = re.compile(r"[\w!#$%&'*+.^`|~-]+")
 # what a provider's key looks like, and how headers and parts of a query that hold one are named
 LITERAL_KEY = re.compile(r"\b(sk|pk|gsk|xai|hf|AIza|Bearer)[-_ ][\w-]{8,}|\bAIza[\w-]{20,}")
@@ -64,15 +64,6 @@ Count = Annotated[int, Meta(ge=0, lt=10**12)]
 Limit = Annotated[int, Meta(gt=0, lt=10**12)]
 Amount = Annotated[float, Meta(ge=0, lt=1e12)]
 Rate = Annotated[float, Meta(gt=0, lt=1e12)]
-
-
-class Sampling(TypedDict, total=False):
-    """What settings and extra_body may say of these."""
-
-    max_tokens: Limit
-    max_completion_tokens: Limit
-    temperature: float
-    top_p: float
 
 
 class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -116,7 +107,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     most_examples: Count | None = None
 
     def __post_init__(self):
-        if fault := _body_fault(self) or _address_fault(self) or _key_fault(self):
+        if fault := _body_fault(self) or _address_fault(self):
             raise ValueError(fault)
 
 
@@ -124,17 +115,18 @@ def _body_fault(m):
     """What types can't say of the parts of an entry that make up a call and its price."""
     for table in ("settings", "extra_body"):
         values = getattr(m, table)
-        if replaced := [k for k in OURS if k in values]:
-            return f"{table} may not replace {replaced[0]}, which is what is asked"
         try:
             json.dumps(values, allow_nan=False)
-            outside.fitted(values, Sampling)
-        except (TypeError, ValueError) as e:  # a date, nan, a limit that is no number
+        except (TypeError, ValueError) as e:  # a date, nan
             return f"{table} holds what no call can: {e}"
-    if "system" in m.omit:
-        return 'omit lists settings; where a model knows no system messages, write system = "user"'
-    if replaced := [k for k in OURS if k in (*m.omit, m.max_tokens_name)]:
-        return f"omit and max_tokens_name may not be {replaced[0]}, which is what is asked"
+        if type(values.get("max_tokens", 1)) is not int:
+            return f"{table}: max_tokens should be a whole number"
+    touched = {*m.settings, *m.extra_body, *m.omit, m.max_tokens_name}
+    if replaced := {*OURS} & touched or {"system"} & {*m.omit}:
+        return (
+            f"settings, extra_body, omit and max_tokens_name may not touch {min(replaced)}, which"
+            ' is what is asked (where a model knows no system messages: system = "user")'
+        )
     if m.api == "completions" and (m.response_format != "none" or m.system):
         return 'api = "completions" needs response_format = "none", and no system: it is bare text'
     if m.think and len(m.think) != 2:
@@ -145,33 +137,24 @@ def _body_fault(m):
 
 
 def _address_fault(m):
-    """What is wrong with an entry's base_url, headers and query."""
+    """What is wrong with where an entry's calls go; a key that stands in it is never repeated."""
     try:
-        parts = urlsplit(m.base_url)
-        sound = parts.netloc and parts.port != 0 and not re.search(r"\s", m.base_url)
+        sound = urlsplit(m.base_url).port != 0 and re.fullmatch(r"https?://\S+", m.base_url)
     except ValueError:
         sound = False
     if not sound and m.provider != "local" and not VARIABLE.search(m.base_url):
         return "base_url should be an address, such as https://api.example.org/v1"
-    for table in ("headers", "query"):
-        for key, value in getattr(m, table).items():
-            if not (f"{key}{value}".isascii() and f"{key}{value}".isprintable()):
-                return f"{table}: {key!r} and its value should be one line of ASCII"
-    odd = [k for k in m.headers if not HEADER.fullmatch(k)]
-    return f"headers: {odd[0]!r} is no name of a header" if odd else ""
-
-
-def _key_fault(m):
-    """Whether a key stands in an entry; it is never repeated."""
     if not re.fullmatch(r"([A-Za-z_]\w*)?", m.api_key_env):
         return "api_key_env is the name of an environment variable, not a key"
-    password = PASSWORD.search(m.base_url)
-    if password and not VARIABLE.search(password[1]):
-        return "base_url holds a password; write ${VARIABLE}, and set that in the environment"
-    beside = {**m.headers, **m.query}.items()
-    plain = any(KEY_NAMES.search(k) and not VARIABLE.search(v) for k, v in beside)
-    if plain or LITERAL_KEY.search(repr(m)):
-        return "a key stands in it; write ${VARIABLE}, and set that in the environment"
+    beside = {**m.headers, **m.query}
+    for name, value in beside.items():
+        if not (HEADER.fullmatch(name) and value.isascii() and value.isprintable()):
+            return f"headers and query: {name!r} should be a name, with one line of ASCII"
+    named = any(KEY_NAMES.search(k) and not VARIABLE.search(v) for k, v in beside.items())
+    if named or PASSWORD.search(m.base_url) or LITERAL_KEY.search(repr(m)):
+        return (
+            "a key stands in it, or a password; write ${VARIABLE}, and set that in the environment"
+        )
     return ""
 
 
@@ -180,6 +163,8 @@ def as_model(name: str, fields: dict, where: str = "the entry") -> Model:
     try:
         if not re.fullmatch(r"\S{1,100}", name) or not name.isprintable():
             raise ValueError("its name must be one word of at most 100 characters")
+        if not isinstance(fields, dict):
+            raise ValueError("it is no entry; a field belongs below its [name]")
         if fields and all(isinstance(v, dict) for v in fields.values()):
             raise ValueError(f'a name with a dot must be quoted: ["{name}.{next(iter(fields))}"]')
         for field in fields:
@@ -216,11 +201,8 @@ def _read():
         raise BedsideError(f"{paths.rel(path)}: {e}") from None
     sound, faults = {}, {}
     for name, fields in every.items():
-        where = f"{paths.rel(path)}, [{name}]"
-        if not isinstance(fields, dict):
-            raise BedsideError(f"{where}: it is no entry; a field belongs below its [name]")
         try:
-            sound[name] = as_model(name, fields, where)
+            sound[name] = as_model(name, fields, f"{paths.rel(path)}, [{name}]")
         except BedsideError as e:
             faults[name] = str(e)
     own = json.loads(os.environ.get(INLINE) or "{}")
@@ -289,27 +271,27 @@ def in_batches(name: str) -> bool:
 # ---- before a call
 
 
-def check_batch(name: str) -> None:
-    """Raise StopRun if a model is retired, or request files can't hold what it is asked."""
-    m = model(name)
-    _check_there(name)
-    why = {
-        "its extra_body takes a value from the environment, which no file may hold": _variables(
-            m.extra_body
-        ),
-        "they hold chat completions": m.api == "completions",
-    }
-    if whys := [text for text, holds in why.items() if holds]:
-        raise StopRun(
-            f"model {name!r} can't be asked in batches: {whys[0]}; MODE=record calls it directly"
-        )
-
-
-def _check_there(name):
+def check_there(name: str) -> None:
+    """Raise StopRun if a model is retired."""
     m = model(name)
     if m.retired:
         use = f"use {m.instead!r} instead" if m.instead else "choose another one"
         raise StopRun(f"model {name!r} was retired on {m.retired}; {use} (its recordings replay)")
+
+
+def check_batch(name: str) -> None:
+    """Raise StopRun if a model is retired, or request files can't hold what it is asked."""
+    check_there(name)
+    m = model(name)
+    why = "it is asked by bare text" * (m.api == "completions")
+    why = why or "its extra_body takes a value from the environment" * bool(
+        _variables(m.extra_body)
+    )
+    if why:
+        raise StopRun(
+            f"model {name!r} can't be asked in batches: {why}, which no request file may hold;"
+            " MODE=record calls it directly"
+        )
 
 
 def check_callable(name: str) -> None:
@@ -317,10 +299,8 @@ def check_callable(name: str) -> None:
 
     It is retired, its key or a variable isn't set, or its replies would pass for another's.
     """
-    _check_there(name)
-    text, elsewhere = shared(name)
-    if elsewhere:
-        raise StopRun(text)
+    check_there(name)
+    _check_alone(name)
     m = model(name)
     if unset := [v for v in _from_environment(m) if not os.environ.get(v)]:
         what = "its key in " * (unset[0] == m.api_key_env)
@@ -448,13 +428,11 @@ def identity(name: str, body: dict) -> dict:
 
 def expanded(value: Any) -> Any:
     """A value of an entry with ${VARIABLES} from the environment in its texts."""
-    if isinstance(value, dict):
-        return {k: expanded(v) for k, v in value.items()}
-    if isinstance(value, list):
-        return [expanded(v) for v in value]
-    if isinstance(value, str):
-        return VARIABLE.sub(lambda v: os.environ.get(v[1], v[0]), value)
-    return value
+
+    def filled(match):
+        return json.dumps(os.environ.get(match[1], match[0]))[1:-1]
+
+    return json.loads(VARIABLE.sub(filled, json.dumps(value)))
 
 
 def _literal(value):
@@ -468,35 +446,21 @@ def _is_variable(value):
     return isinstance(value, str) and bool(VARIABLE.search(value))
 
 
-def shared(name: str) -> tuple[str, bool]:
-    """With which other models a model shares recorded replies, in words; whether one is elsewhere.
-
-    Shared are answers to a plain question at least. Another address under the same key may have
-    other weights, which must not pass for these.
-    """
+def _check_alone(name):
+    """Raise StopRun if another address has the same key, behind which other weights may answer."""
 
     def key(name):
         question = [{"role": "user", "content": "Hello"}]
         return store.canonical(identity(name, body(name, question, {"max_tokens": 100})))
 
-    alike = [n for n, m in entries().items() if m.model == model(name).model]
-    twins = [n for n in alike if key(n) == key(name)]
-    if len(twins) == 1:
-        return "", False
-    text = f"the models {', '.join(map(repr, twins))} share recorded replies"
-    places = dict.fromkeys(model(n).base_url.rstrip("/") for n in twins)
-    if len(places) == 1:
-        return f"{text}: provider, model and what is sent are the same", False
-    return (
-        f"{text}, but not the address ({', '.join(places)}); give one of them another revision in"
-        " data/models.toml",
-        True,
-    )
-
-
-def all_shared(names: Iterable[str]) -> list[str]:
-    """What `shared` says of several models, once each; judges without a model share nothing."""
-    return list(dict.fromkeys(w for n in names if n in entries() and (w := shared(n)[0])))
+    alike = [
+        n for n, m in entries().items() if m.model == model(name).model and key(n) == key(name)
+    ]
+    if len({model(n).base_url.rstrip("/") for n in alike}) > 1:
+        raise StopRun(
+            f"the models {', '.join(map(repr, alike))} share recorded replies, but not the address;"
+            " give one of them another revision in data/models.toml"
+        )
 
 
 # ---- what comes back, and what it costs
@@ -538,11 +502,3 @@ def total(usd: Iterable[float | None]) -> float | None:
     """The sum of prices in USD; None if one isn't known."""
     usd = list(usd)
     return None if None in usd else sum(usd)
-
-
-def priced_when(name: str) -> str:
-    """In words: as of when a model's price is; empty without a price."""
-    m = model(name)
-    if m.usd_per_million_in is None:
-        return ""
-    return f"as of {m.price_date}" if m.price_date else "without a price_date: check it"

@@ -268,7 +268,7 @@ async def send(client, request, secrets=()):
     status, headers = response.status_code, response.headers
     content = failures.masked(response.content, secrets)
     if status != 200:
-        raise failures.of(status, content, headers, secrets, request.kept())
+        raise failures.of(status, content, headers, secrets)
     try:
         record = failures.read(request.kept(), outside.parsed(content), headers, secrets)
     except (ValueError, RecursionError):

@@ -39,8 +39,7 @@ def begun(given: dict) -> tuple[Own, dict]:
         )
     given = {n: _from_root(v) if n in FILES and isinstance(v, str) else v for n, v in given.items()}
     own = Own(**{"mode": "record", **given})
-    for line in (own.texts_sent(), *registry.all_shared([*own.models, *own.judges])):
-        print(line, flush=True)
+    print(own.texts_sent(), flush=True)
     return own, {**given, "questions": own.source, "name": own.name, "mode": own.mode}
 
 
@@ -65,8 +64,9 @@ def plan(own: Own) -> None:
         usd, saved = ([registry.cost(model, *e, batch=b) for e in mine] for b in (0, 1))
         told = "unknown cost, since its entry has no price" if None in usd else f"${sum(usd):.2f}"
         told += "" if usd == saved else f", in batches ${sum(saved):.2f}"
-        since = registry.priced_when(model)
-        print(f"{model}: {count} calls, at most {told}" + f" (price {since})" * bool(since))
+        since = registry.model(model).price_date
+        told += f" (price as of {since})" * bool(since)
+        print(f"{model}: {count} calls, at most {told}")
     print(f"{len(calls)} calls in all; none was made")
 
 

@@ -101,12 +101,13 @@ async def tried(name: str, tell: Callable[[str], None] = print) -> bool:
         tell(f'  Add to ["{name}"] in data/models.toml:')
         for line in lines:
             tell(f"    {line}")
-    for line in dict.fromkeys([*faults, *registry.all_shared([name])]):
+    for line in dict.fromkeys(faults):
         tell(f"  {line}")
-    if since := registry.priced_when(name):
-        tell(f"  price {since}")
-    unknown = "cost unknown" if since else "price unknown, so BUDGET_USD can't be used"
-    unknown += "" if counted else f"; the endpoint reports no usage{SILENT if since else ''}"
+    if since := registry.model(name).price_date:
+        tell(f"  price as of {since}")
+    priced = registry.cost(name, 0, 0) is not None
+    unknown = "cost unknown" if priced else "price unknown, so BUDGET_USD can't be used"
+    unknown += "" if counted else f"; the endpoint reports no usage{SILENT if priced else ''}"
     cost = unknown if usd is None else f"${usd:.4f}"
     told = "add the lines above and try again" if lines else "see above"
     tell(f"  {'not ready: ' + told if lines or faults else 'ready'} ({cost})")
