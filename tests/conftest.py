@@ -15,6 +15,7 @@ import msgspec
 import pytest
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # tests run side by side already
+os.environ["BEDSIDE_MAKE"] = "test"  # variables of `make test` are of no step that tests call
 pytest.register_assert_rewrite("explorer_page", "raters_labels", "known_lab")
 
 from bedside.asking import registry, sending, store

@@ -138,7 +138,7 @@ def test_each_kind_runs_through_notebooks(provider, root):
     (root / "data/models.toml").write_text(text)
     given = {"mode": "record", "models": KINDS, "judge": "claude-opus-5-5", "limit": "1"}
     done = subprocess.run(
-        [sys.executable, "-m", "bedside", "run", "--jobs", "2", *NOTEBOOKS]
+        [sys.executable, "-m", "bedside", "run", "JOBS=2", *NOTEBOOKS]
         + [word for name, value in given.items() for word in ("-p", name, value)],
         capture_output=True,
         text=True,

@@ -88,9 +88,9 @@ class Lab:
         self.truth = truth
         path = self.questions(len(next(iter(truth.values()))), unit, turned)
         given = {"questions": path, "models": " ".join(truth), "judge": "judge", **given}
-        given = [f"{k.upper()}={v}" for k, v in given.items()]
+        given = {k: str(v) for k, v in given.items()}
         before = len(self.endpoint.bodies)
-        main.study([*given, "MODE=plan"])
+        main.study({**given, "mode": "plan"})
         assert len(self.endpoint.bodies) == before
         main.study(given)
         return self.capsys.readouterr().out

@@ -126,7 +126,7 @@ class Calls:
                 if not (self.stopped and task in self.sent):
                     task.cancel()
             await asyncio.gather(*self.tasks.values(), return_exceptions=True)
-            await self.recordings.drain()
+            await self.recordings.flush()
         finally:
             self.meter.close()
             self.account.close()
@@ -165,29 +165,29 @@ class Calls:
                 if record := self._known(request):
                     self.meter.recorded += 1
                     return as_reply(request, record, True)
-                record, path = await self._answered(m, request)
-            if path:  # a reply counts once it is on disk; meanwhile the next one is sent
-                await self.recordings.flush(path)
+                record, failed = await self._answered(m, request)
+            if record:  # a reply counts once it is on disk; meanwhile the next one is sent
+                await self.recordings.flush()
         except BedsideError as e:
             self.stopped = self.stopped or e
             raise
         self.came.add(request.key)
         self.meter.done()
-        if path:
+        if record:
             return as_reply(request, record, False)
-        return Reply(request.item, request.model, request.key, error=record)
+        return Reply(request.item, request.model, request.key, error=failed)
 
     async def _answered(self, m, request):
-        """(record, its file), or (what failed, None), once a model has answered for good."""
+        """(record, ''), or (None, what failed), once a model has answered for good."""
         tries, seen = 0, m.replies
         while True:
             record, failure, call = await self._sent(m, request)
             if record:
-                return record, self._taken(m, record)
+                return self._taken(m, record), ""
             if failure.kind == "rate limit" and m.replies != seen:
                 tries, seen = 0, m.replies  # others got through meanwhile: it goes on
             if not failure.again or tries >= RETRIES:
-                return self._failed(m, failure), None
+                return None, self._failed(m, failure)
             tries += 1
             self.meter.again[failure.kind] += 1
             if failure.kind == "rate limit":
@@ -229,13 +229,13 @@ class Calls:
         return record, failure, call
 
     def _taken(self, m, record):
-        """Take a reply in, and name its file; it can't be lost now, whatever is cancelled."""
-        path = self.recordings.put(m.name, record)
+        """A reply's record, taken in: it can't be lost now, whatever is cancelled."""
+        self.recordings.put(m.name, record)
         if not m.replies:  # the first: now all slots are of use
             for _ in range(registry.model(m.name).max_concurrency - FEW):
                 m.slots.release()
         m.replies, m.alike, m.in_a_row = m.replies + 1, "", 0
-        return path
+        return record
 
     def _failed(self, m, failure):
         """What failed for good, in words; a few alike in a row stop the run."""

@@ -109,3 +109,12 @@ def papers() -> dict[str, dict]:
     """
     entries = tomllib.loads((DATA / "papers.toml").read_text())
     return {paper: {"name": entry["title"], **entry} for paper, entry in entries.items()}
+
+
+PROFILE = "sample"
+
+
+@functools.cache
+def profiles() -> dict[str, dict]:
+    """data/profiles.toml: for each profile its models, judge and settings."""
+    return tomllib.loads((DATA / "profiles.toml").read_text())
