@@ -176,7 +176,7 @@ def test_a_process_that_replays_waits_for_nobody(world, endpoint):
 
 
 def test_a_refusal_holds_for_all_calls_to_its_model_and_for_no_other(world, endpoint):
-    """While one waits for its second, seven more have it before them; the other model goes on."""
+    """At most what was under way still comes, four at once; the other model goes on."""
     times, refused = [], []
 
     def script(n, body):
@@ -191,5 +191,5 @@ def test_a_refusal_holds_for_all_calls_to_its_model_and_for_no_other(world, endp
     world.model("other", model="other-1")
     rows = world.ask(*range(40), models="mine other")
     assert not any(r.reply_status for r in rows)
-    within = Counter(m for at, m in times if refused[0] + 0.1 < at < refused[0] + 0.95)
-    assert within["asked-2026-01-01"] == 0 and within["other-1"] > 0
+    within = Counter(m for at, m in times if refused[0] < at < refused[0] + 0.95)
+    assert within["asked-2026-01-01"] <= 3 and within["other-1"] > 3
