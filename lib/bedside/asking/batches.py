@@ -41,9 +41,6 @@ class Waiting:
     def __init__(self, path: Path, recordings: store.Recordings):
         self.path, self.recordings, self.keys = path, recordings, set()
 
-    def append(self, request: Request) -> None:
-        self.extend([request])
-
     def extend(self, requests: Iterable[Request]) -> None:
         new = {r.key: self._row(r) for r in requests if r.key not in self.keys}
         self.keys |= new.keys()

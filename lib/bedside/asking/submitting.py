@@ -24,7 +24,7 @@ import msgspec
 from bedside import BedsideError
 from bedside.read import paths
 
-from . import batches, failures, ledger, locks, registry
+from . import batches, failures, locks, registry
 from .batches import Job
 from .registry import StopRun
 
@@ -110,7 +110,7 @@ class _Submission:
 
     def __init__(self, study, say):
         self.study, self.say, self.tries, self.stop = study, say, Counter(), None
-        self.client, self.book = functools.cache(_client), ledger.Ledger("", study.account)
+        self.client = functools.cache(_client)
         for job in _jobs(study.run):
             if job.usd is not None:
                 self._settle(job)
@@ -122,7 +122,7 @@ class _Submission:
         if self.jobs:
             say(f"batches of an earlier run go on: {len(self.jobs)}")
         under_way = {job.path: job.most or 0.0 for job in self.jobs}
-        self.book.adopt(str(paths.BATCHES / study.run), under_way)
+        study.account.adopt_batches(str(paths.BATCHES / study.run), under_way)
 
     def run(self):
         room = True
@@ -149,7 +149,7 @@ class _Submission:
             made = _written(self.study, self.jobs, lost)
             for job in made:
                 self.study.account.check_price(job.model, job.most)
-            self.book.reserve({job.path: job.most or 0.0 for job in made})
+            self.study.account.reserve_batches({job.path: job.most or 0.0 for job in made})
             for job in made:
                 job.keep()
             self.jobs += made
@@ -225,7 +225,7 @@ class _Submission:
 
     def _settle(self, job):
         """Forget a job whose results are recorded, once the budget has what they cost."""
-        self.book.settle(job.path, job.usd)
+        self.study.account.settle_batch(job.path, job.usd)
         job.beside.unlink()
 
     def _done(self, job, call, tries=range(RETRIES + 1)):
