@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from bedside import BedsideError
-from bedside.asking import batches, ledger
+from bedside.asking import batches, budget
 
 from . import notebooks, settings
 
@@ -27,7 +27,7 @@ class Notebooks:
         self.account = account(s)
         usual = profile, settings.name_of(profile, settings.changed(given))
         named = {} if self.run in usual else {"run": self.run}
-        self.replays = command("all", {**named, **known})
+        self.command = command("record", {**named, **known})
 
     def ask(self, folder: Path) -> None:
         """Let all that still miss replies put down what can be asked now, below a folder."""
@@ -44,9 +44,9 @@ class Notebooks:
         self.left = [n for n in self.left if n.replace("/", ".") in asked or n not in through]
 
 
-def account(s: dict) -> ledger.Account:
+def account(s: dict) -> budget.Account:
     """On whose account batches go, by settings."""
-    return ledger.Account("batches", s["budget_usd"], s["budget_total"], settings.scope(s))
+    return budget.Account("batches", s["budget_usd"], s["budget_total"], settings.scope(s))
 
 
 def command(target: str, given: dict) -> str:

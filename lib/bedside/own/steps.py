@@ -78,7 +78,7 @@ class Questions:
     def __init__(self, given: dict):
         own, self.given = begun({**given, "mode": "plan"})
         self.run, self.account, self.fault = f"own-{own.name}", rounds.account(vars(own)), ""
-        self.replays = rounds.command("study", self.given)
+        self.command = rounds.command("study", self.given)
 
     def ask(self, folder: Path) -> None:
         """Let what can be asked now be put down below a folder."""
@@ -88,13 +88,13 @@ class Questions:
 
 def execute(own: Own, given: dict) -> None:
     """Execute the notebook of a study and write its page."""
-    from bedside.asking import ledger, progress
+    from bedside.asking import budget, progress
 
     # its own defaults are those of the bundled questions
     blank = {k: "" for k, v in notebooks.parameters(notebooks.OWN).items() if isinstance(v, str)}
     calling = own.mode in ("record", "fresh")
     if calling:
-        ledger.make()
+        budget.make()
     live = settings.environment(BEDSIDE_LIVE="1" if calling else "")
     try:
         with live, progress.Watch([f"own/{own.name}"], calling):
