@@ -109,7 +109,7 @@ async def tried(name: str, tell: Callable[[str], None] = print) -> bool:
 
 
 async def _probed(m, name, tell):
-    """({key: value} that the entry lacks, other faults, USD, whether usage came) after the calls."""
+    """({key: value} that the entry lacks, other faults, USD, whether usage came) of all calls."""
     lines, faults, usd, counted, left = {}, [], 0.0, True, list(PROBES)
     for _ in range(MOST):
         if not left:
