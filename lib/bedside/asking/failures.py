@@ -119,8 +119,10 @@ def seconds(said: str) -> float | None:
 
 
 def lost(error: Exception, secrets: Iterable) -> Failure:
-    """The Failure that an APIConnectionError is, by what caused it."""
-    cause = error.__cause__ or error
+    """The Failure that a fault of the connection is, or openai's error around one."""
+    import openai
+
+    cause = error.__cause__ or error if isinstance(error, openai.OpenAIError) else error
     first = cause.__cause__ or cause  # the client's own name for it may be that of another fault
     return of("", f"{type(first).__name__}: {cause}".encode(), {}, secrets)
 

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from bedside import BedsideError
-from bedside.asking import batches, ledger
+from bedside.asking import batches, budget
 
 from . import notebooks, settings
 
@@ -44,9 +44,9 @@ class Notebooks:
         self.left = [n for n in self.left if n.replace("/", ".") in asked or n not in through]
 
 
-def account(s: dict) -> ledger.Account:
+def account(s: dict) -> budget.Account:
     """On whose account batches go, by settings."""
-    return ledger.Account("batches", s["budget_usd"], s["budget_total"], settings.scope(s))
+    return budget.Account("batches", s["budget_usd"], s["budget_total"], settings.scope(s))
 
 
 def command(target: str, given: dict) -> str:
