@@ -326,7 +326,7 @@ class _Service:
                 if (e.status_code == 404 and not job.file) or GATEWAY in failure.message:
                     raise StopRun(_no_files(model, failure)) from None
             except openai.APIConnectionError as e:
-                failure = failures.lost(e, secrets)
+                failure = failures.lost(e.__cause__ or e, secrets)
             if not (failure.again or (EARLY.search(failure.message) and not job.batch)):
                 break
             self.say(f"{job.name}: {failure.kind}: {failure.message}; asked again")
