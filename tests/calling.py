@@ -25,6 +25,7 @@ from bedside import __main__ as commands
 from bedside.asking import batches, dry_run, ledger, registry, sending, submitting
 from bedside.asking.replies import Request
 from bedside.read import paths
+from bedside.read.surroundings import here
 
 KEY = "made-up-7f3a9c55e1-of-a-test"
 OWN = ("models.toml", "recordings", "external")  # of data/: the others are the checkout's
@@ -52,8 +53,8 @@ def placed(folder, patch):
     patch.setattr(paths, "RECORDINGS", data / "recordings")
     patch.setattr(paths, "EXTERNAL", data / "external")
     patch.setattr(paths, "BATCHES", folder / "batches")
-    for name, place in (("FIGURES", "figures"), ("LEDGER", "ledger")):
-        patch.setenv(f"BEDSIDE_{name}", str(folder / place))
+    patch.setattr(here, "figures", str(folder / "figures"))
+    patch.setenv("BEDSIDE_LEDGER", str(folder / "ledger"))
     patch.setattr(dry_run, "_waves", {})
     registry._read.cache_clear()
 

@@ -14,6 +14,7 @@ from jupyter_client.provisioning import KernelProvisionerFactory
 from bedside import BedsideError
 from bedside.build import kernels, notebooks, settings
 from bedside.read import paths
+from bedside.read.surroundings import here
 from conftest import until
 
 
@@ -161,8 +162,8 @@ def test_judges_are_measured_before_they_are_used(runs, jobs):
 
 def test_a_run_says_what_of_it_is_complete(runs, monkeypatch, tmp_path):
     log, faults = runs
-    monkeypatch.setenv("BEDSIDE_RUN", "mine")
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+    monkeypatch.setattr(here, "run", "mine")
+    monkeypatch.setattr(here, "figures", str(tmp_path))
     faults["a/01_x"] = "a wrong\nnumber, or\x1b so"
     with pytest.raises(BedsideError, match="a wrong"):
         notebooks.run_all([*OTHERS, FIRST], {}, 2)
