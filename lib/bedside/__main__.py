@@ -459,7 +459,7 @@ def doctor():
         count = sum(1 for _ in kept.records())
         print(f"recordings {paths.rel(folder)}: {count} replies")
         try:
-            print(f"  {kept.check() or 'all can be read'}")
+            print(f"  {kept.check_sound() or 'all can be read'}")
         except store.StoreError as e:
             print(f"  {e}")
     if told := ledger.mended():

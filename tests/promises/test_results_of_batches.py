@@ -109,7 +109,7 @@ def test_a_file_that_is_not_there_or_cannot_be_written_is_named(world, lines, tm
     blocked = world.folder / "data/recordings/cancer_myth"
     blocked.parent.mkdir()
     blocked.write_text("in the way")
-    with pytest.raises(BedsideError, match="cancer_myth.*could not be written"):
+    with pytest.raises(BedsideError, match="cancer_myth.*can't be written"):
         world.collect([good(lines["a"])])
     blocked.unlink()
     assert counts(world.collect([good(lines["a"])])) == (1, 0, 0, 0, 0)
@@ -119,7 +119,7 @@ def test_a_file_that_is_not_there_or_cannot_be_written_is_named(world, lines, tm
     "more, words",
     [
         ({"extra_body": {"a": [{"b": "x ${TEST_KEY}"}]}}, "takes a value from the environment"),
-        ({"api": "completions", "response_format": "none"}, "bare text, which no request"),
+        ({"api": "completions", "response_format": "none"}, "bare text"),
         ({"retired": "2026-06-15", "instead": "smollm2-135m"}, "retired on 2026-06-15; use"),
     ],
 )

@@ -46,9 +46,7 @@ HEADER = re.compile(r"[\w!#$%&'*+.^`|~-]+")
 # what a provider's key looks like, and how headers and parts of a query that hold one are named
 LITERAL_KEY = re.compile(r"\b(sk|pk|gsk|xai|hf|AIza|Bearer)[-_ ][\w-]{8,}|\bAIza[\w-]{20,}")
 KEY_NAMES = re.compile(
-    r"((?<![A-Za-z])|(?<=[a-z])(?=[A-Z]))"  # a word of the name says so, not a part of a word
-    r"(?i:(api|access|auth|client|secret|subscription|bearer)?"
-    r"(key|token|secret|password|credentials?|cookie|auth|authorization))(?![a-z])"
+    r"(?i:key|token|secret|password|credentials?|cookie|auth|authorization)(?![a-z])"
 )
 # providers whose dated names say which weights answer, at their own endpoint
 OWN_HOSTS = {
@@ -152,9 +150,7 @@ def _address_fault(m):
             return f"headers and query: {name!r} should be a name, with one line of ASCII"
     named = any(KEY_NAMES.search(k) and not VARIABLE.search(v) for k, v in beside.items())
     if named or PASSWORD.search(m.base_url) or LITERAL_KEY.search(repr(m)):
-        return (
-            "a key stands in it, or a password; write ${VARIABLE}, and set that in the environment"
-        )
+        return "a key stands in it, or a password; write ${VARIABLE}, a variable of the environment"
     return ""
 
 
@@ -259,7 +255,7 @@ def named(name: str, what: str = "model", *others: str) -> str:
 
 
 def is_embedded(name: str) -> bool:
-    """Whether a name is the embedded model's, which costs nothing and is far too small."""
+    """Whether a name is that of an embedded model, which costs nothing and is far too small."""
     return name in entries() and model(name).provider == "local"
 
 
@@ -283,14 +279,10 @@ def check_batch(name: str) -> None:
     """Raise StopRun if a model is retired, or request files can't hold what it is asked."""
     check_there(name)
     m = model(name)
-    why = "it is asked by bare text" * (m.api == "completions")
-    why = why or "its extra_body takes a value from the environment" * bool(
-        _variables(m.extra_body)
-    )
-    if why:
+    if m.api == "completions" or _variables(m.extra_body):
         raise StopRun(
-            f"model {name!r} can't be asked in batches: {why}, which no request file may hold;"
-            " MODE=record calls it directly"
+            f"model {name!r} can't be asked in batches: it is asked by bare text, or its extra_body"
+            " takes a value from the environment, which no file may hold; MODE=record calls it"
         )
 
 

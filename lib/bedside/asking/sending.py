@@ -150,7 +150,7 @@ class Calls:
                     flight.cancel()
             # after a stop they end by themselves: what they bring is paid for
             await asyncio.gather(*self.flying, return_exceptions=True)
-            await self.recordings.drain()
+            await self.recordings.flush()
         finally:
             self.meter.close()
             await self.stack.aclose()
@@ -205,15 +205,15 @@ class Calls:
             if record:
                 m.ledger.withdraw(*call)
                 self.meter.found()
-                return self._kept(request, record, None)
+                return self._kept(request, record, False)
             flight = asyncio.ensure_future(self._flight(m, request, call))
             self.flying.add(flight)
             flight.add_done_callback(self.flying.discard)
-            record, failure, path = await asyncio.shield(flight)
+            record, failure, new = await asyncio.shield(flight)
             if record:
                 if failure:  # withheld: it has a record, and the provider's words are told
                     m.ledger.gave_up(call[0])
-                return self._kept(request, record, path)
+                return self._kept(request, record, new)
             if failure.kind == "rate limit" and m.replies != seen:
                 tries, seen = 0, m.replies  # others got through meanwhile: it goes on
             if not failure.again or tries >= RETRIES:
@@ -233,16 +233,16 @@ class Calls:
         self.meter.came(usd)
         if failure and failure.fate == "withheld":
             record = failures.withheld(request.kept(), failure)
-        return record, failure, self._taken(m, request, record) if record else None
+        return record, failure, bool(record) and self._taken(m, request, record)
 
     def _taken(self, m, request, record):
-        """Take a reply in, and name its file; it can't be lost now, whatever is cancelled."""
-        path = self.recordings.put(request.model, record)
+        """Take a reply in; it can't be lost now, whatever is cancelled."""
+        self.recordings.put(request.model, record)
         if not m.replies:  # the first: now all slots are of use
             for _ in range(registry.model(request.model).max_concurrency - FEW):
                 m.slots.release()
         m.replies, m.alike, m.in_a_row = m.replies + 1, "", 0
-        return path
+        return True
 
     def _failed(self, m, request, failure):
         """The reply of a request that failed for good; a few alike in a row stop the run."""
@@ -254,16 +254,16 @@ class Calls:
             self.stopped = failures.stop(request.model, failure)
             raise self.stopped
         self.meter.failed[failure.kind] += 1
-        return self._kept(request, {"error": f"{failure.kind}: {failure.message}"}, None)
+        return self._kept(request, {"error": f"{failure.kind}: {failure.message}"}, False)
 
-    async def _kept(self, request, record, path):
+    async def _kept(self, request, record, new):
         """The reply, once what is new is on disk: only then it counts."""
-        if path:
-            await self.recordings.flush(path)
+        if new:
+            await self.recordings.flush()
         self.meter.done()
         if "error" in record:
             return Reply(request.item, request.model, request.key, error=record["error"])
-        return as_reply(request, record, recorded=path is None)
+        return as_reply(request, record, recorded=not new)
 
 
 async def turn(m: _Model, request: Request, key: str = "") -> tuple[int, float | None] | None:

@@ -20,12 +20,14 @@ def prompt_tokens(texts: Collection[str], likely: bool = False) -> int:
 
 def _tokens(text, likely):
     """A byte each, in UTF-8 or in the text's compatibility form, which some tokenizers read."""
-    if text.isascii():
-        return math.ceil(len(text) / ASCII_PER_TOKEN) if likely else len(text)
-    forms = [text] if likely else [text, unicodedata.normalize("NFKC", text)]
-    most = max(len(form.encode("utf-8", "surrogatepass")) for form in forms)
-    ascii = sum(map(str.isascii, text)) if likely else 0
-    return most - ascii + math.ceil(ascii / ASCII_PER_TOKEN)
+    if likely:
+        ascii = len(text.encode("ascii", "ignore"))
+        return _bytes(text) - ascii + math.ceil(ascii / ASCII_PER_TOKEN)
+    return max(_bytes(text), _bytes(unicodedata.normalize("NFKC", text)))
+
+
+def _bytes(text):
+    return len(text.encode("utf-8", "surrogatepass"))
 
 
 # the last parts of the names by which providers count a prompt's tokens that come from a cache or
@@ -87,17 +89,13 @@ def _count(counts, names):
     return max((n for k, n in counts.items() if k.rpartition(".")[2] in names), default=None)
 
 
-def written(counts: dict) -> int | None:
-    """How many of a prompt's tokens went into a cache, by all counts; None if nobody counted."""
-    return _count(counts, WRITTEN)
-
-
-def used(record: dict) -> tuple[int | None, int | None, int | None]:
-    """(prompt, completion, into a cache): the tokens of a record, as `cost` takes them.
+def used(record: dict) -> tuple[int | None, int | None]:
+    """(prompt, completion): the tokens of a record, as `cost` takes them.
 
     They are read anew from the counts that it keeps, so that old recordings are read like new ones.
     """
-    said = record.get("prompt_tokens"), record.get("completion_tokens")
-    kept = [n if _makes_sense(n) else None for n in said]
     *tokens, counts = tokens_of(record)
-    return *(tokens if counts else kept), written(counts)
+    if not counts:
+        said = record.get("prompt_tokens"), record.get("completion_tokens")
+        tokens = (n if _makes_sense(n) else None for n in said)
+    return tuple(tokens)
