@@ -22,7 +22,7 @@ from jupyter_client.provisioning import KernelProvisionerFactory
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 from traitlets import Dict
 
-from bedside.read import paths
+from bedside.read import paths, surroundings
 
 NAME = "bedside-forked"
 IMPORTED = """ipykernel.ipkernel ipykernel.kernelapp pandas pandas.io.formats.style jinja2
@@ -93,6 +93,7 @@ def _kernel(arguments, environment):
     os.setsid()
     os.environ.clear()
     os.environ.update(environment)
+    surroundings.read_again()
     os.chdir(paths.ROOT)
     from ipykernel.kernelapp import IPKernelApp
 

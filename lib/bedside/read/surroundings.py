@@ -58,6 +58,11 @@ def _handed():
 here = _handed()
 
 
+def read_again() -> None:
+    """Let `here` be what is handed over now, in a process that was forked before."""
+    vars(here).update(vars(_handed()))
+
+
 @contextlib.contextmanager
 def within(**changes: object) -> Iterator[None]:
     """Other surroundings for this process, and for those that it starts; then as they were."""
