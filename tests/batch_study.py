@@ -10,7 +10,7 @@ from pathlib import Path
 
 from batch_objects import ENDED
 from batch_service import BatchService
-from bedside.asking import batches, ledger, models, registry, store, submitting
+from bedside.asking import batches, budget, models, registry, store, submitting
 from bedside.asking.replies import Request
 from bedside.build import rounds, settings
 from bedside.read import paths
@@ -95,7 +95,7 @@ def paid(service):
 
 def spent(scope):
     """USD that the ledger has for a make or for runs of the same settings."""
-    return ledger.Ledger("", ledger.Account()).spent(scope)
+    return budget.spent(scope)
 
 
 def entry(url, name):
@@ -107,7 +107,7 @@ def place(monkeypatch, folder):
     """Let recordings, request files and the ledger be in a folder."""
     monkeypatch.setattr(paths, "RECORDINGS", folder / "recordings")
     monkeypatch.setattr(paths, "BATCHES", folder / "batches")
-    monkeypatch.setenv("BEDSIDE_LEDGER", str(folder / "ledger"))
+    monkeypatch.setattr(here, "ledger", str(folder / "ledger"))
 
 
 def with_key(folder):

@@ -74,47 +74,80 @@ def served(delay):
         process.terminate()
 
 
-def bare(asked, url):
-    """The same requests by a loop that does nothing else: no key, no retries, nothing on disk."""
+async def a_hundred_at_a_time(asked, send):
+    queue = iter(asked)
+
+    async def work():
+        for request in queue:
+            await send(request)
+
+    async with asyncio.TaskGroup() as tasks:
+        for _ in range(100):
+            tasks.create_task(work())
+
+
+async def bare(asked, url):
+    """Requests by a loop that does nothing else: no key, no retries, nothing on disk."""
     import aiohttp
 
-    async def all_of_them():
-        queue = iter(asked)
-        async with aiohttp.ClientSession() as session:
+    async with aiohttp.ClientSession() as session:
 
-            async def work():
-                for request in queue:
-                    async with session.post(f"{url}/chat/completions", json=request.body()) as r:
-                        json.loads(await r.read())
+        async def send(request):
+            async with session.post(f"{url}/chat/completions", json=request.body()) as r:
+                json.loads(await r.read())
 
-            async with asyncio.TaskGroup() as tasks:
-                for _ in range(100):
-                    tasks.create_task(work())
+        await a_hundred_at_a_time(asked, send)
 
-    asyncio.run(all_of_them())
+
+async def by_client(asked, url):
+    """The same by openai's client, whose answers are left as they come."""
+    import httpx2
+    import openai
+
+    http = openai.DefaultAioHttpClient(follow_redirects=False)
+    async with openai.AsyncOpenAI(base_url=url, api_key="none", http_client=http) as client:
+
+        async def send(request):
+            await client.post("/chat/completions", body=request.body(), cast_to=httpx2.Response)
+
+        await a_hundred_at_a_time(asked, send)
 
 
 def calls():
-    """Calls beside a bare loop, and their replay."""
+    """Calls beside a loop of openai's client and a bare one, and their replay: seconds, ratios."""
     from bedside.asking import models, store
+
+    def ask(mode, folder, count):
+        kept, asked = store.Recordings(folder), list(requests(count, 3))
+        return models.ask(asked, kept, mode=mode, progress=False)
 
     with served(0.05) as url:
         entry = {"provider": "bench", "model": "m", "max_concurrency": 100, "base_url": url}
         registry.entries()["bench"] = registry.as_model("bench", entry)
-        for count, times in ((100, 1), (2000, 5), (20_000, 2)):
-            taken = {"recorded": [], "bare aiohttp": [], "replayed": []}
+        asyncio.run(by_client(requests(100), url))  # imports
+        for count, times in ((2000, 5), (20_000, 2)):
+            taken = {}
             for _ in range(times):
                 with tempfile.TemporaryDirectory(dir=".") as folder:
-
-                    def ask(mode, n=count, folder=folder):
-                        kept, asked = store.Recordings(folder), list(requests(n, 3))
-                        asyncio.run(models.ask(asked, kept, mode=mode, progress=False))
-
-                    taken["recorded"] += timed(lambda: ask("record"), 1)
-                    taken["replayed"] += timed(lambda: ask("replay"), 1)
-                    taken["bare aiohttp"] += timed(lambda n=count: bare(requests(n, 3), url), 1)
-            for how, seconds in taken.items():
-                show(f"{count:,} calls of 50 ms, 100 at a time, {how}", seconds)
+                    for how, made in (
+                        ("recorded", lambda n=count, f=folder: ask("record", f, n)),
+                        ("client.post", lambda n=count: by_client(requests(n, 3), url)),
+                        ("bare aiohttp", lambda n=count: bare(requests(n, 3), url)),
+                        ("replayed", lambda n=count, f=folder: ask("replay", f, n)),
+                    ):
+                        before = time.process_time()
+                        wall = timed(lambda made=made: asyncio.run(made()), 1)[0]
+                        used = time.process_time() - before
+                        taken.setdefault(how, []).append((wall, used))
+            for how, each in taken.items():
+                walls, used = zip(*each)
+                what = f"{count:,} calls of 50 ms, 100 at a time, {how}"
+                show(what, walls, f"; processor {statistics.median(used):.2f} s")
+            for beside in ("client.post", "bare aiohttp"):
+                pairs = zip(taken["recorded"], taken[beside])
+                wall, used = zip(*((a / x, b / y) for (a, b), (x, y) in pairs))
+                told = f"{statistics.median(wall):.2f}, processor {statistics.median(used):.2f}"
+                print(f"recorded to {beside}, in the same round: {told}", flush=True)
 
 
 def batches():

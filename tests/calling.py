@@ -22,7 +22,7 @@ from tqdm import tqdm
 import bedside
 from bedside import BedsideError
 from bedside import __main__ as commands
-from bedside.asking import batches, dry_run, ledger, registry, sending, submitting
+from bedside.asking import batches, budget, dry_run, registry, sending, submitting
 from bedside.asking.replies import Request
 from bedside.read import paths
 from bedside.read.surroundings import here
@@ -54,19 +54,18 @@ def placed(folder, patch):
     patch.setattr(paths, "EXTERNAL", data / "external")
     patch.setattr(paths, "BATCHES", folder / "batches")
     patch.setattr(here, "figures", str(folder / "figures"))
-    patch.setenv("BEDSIDE_LEDGER", str(folder / "ledger"))
+    patch.setattr(here, "ledger", str(folder / "ledger"))
     patch.setattr(dry_run, "_waves", {})
     registry._read.cache_clear()
 
 
 def hurried(patch, minute=60.0):
     """Let pauses after a fault be short, and a minute so many seconds."""
-    for module, names in ((ledger, ("PAUSE_S", "LONGEST_S")), (sending, ("FIRST_S", "LONGEST_S"))):
-        for name in names:
-            patch.setattr(module, name, 0.002)
+    for name in ("PAUSE_S", "LONGEST_PAUSE_S", "FIRST_S", "LONGEST_S"):
+        patch.setattr(sending, name, 0.002)
     patch.setattr(submitting, "FIRST_S", 0.001)
     patch.setattr(submitting, "LONGEST_S", 0.02)
-    patch.setattr(ledger, "WINDOW_S", minute)
+    patch.setattr(budget, "WINDOW_S", minute)
 
 
 class World:
@@ -104,7 +103,7 @@ class World:
         self.another_make()
 
     def another_make(self):
-        self.patch.setenv("BEDSIDE_MAKE", f"make {next(COUNT)}")
+        self.patch.setattr(here, "make", f"make {next(COUNT)}")
 
     # ---- ways to ask
 
@@ -168,7 +167,7 @@ class World:
         """A process of its own that asks; to be waited for, or killed."""
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload([__name__, "openai", "aiohttp"])
-        given = str(self.folder), os.environ["BEDSIDE_MAKE"], list(map(str, items)), minute, how
+        given = str(self.folder), here.make, list(map(str, items)), minute, how
         process = context.Process(target=_asking, args=given)
         process.start()
         return process
@@ -176,6 +175,11 @@ class World:
     def retries(self, count):
         """How often a call is tried again whose failure may pass."""
         self.patch.setattr(sending, "RETRIES", count)
+
+    def second(self, seconds):
+        """Let a second's pause after a refusal take so long, and longer ones in proportion."""
+        self.patch.setattr(sending, "PAUSE_S", seconds)
+        self.patch.setattr(sending, "LONGEST_PAUSE_S", 32 * seconds)
 
     def read_again(self):
         """Let entries be read anew, as by another process."""
@@ -200,7 +204,7 @@ class World:
 
     def spent(self):
         """USD that this make has spent, as far as the budgets know."""
-        return ledger.total(os.environ["BEDSIDE_MAKE"])[1]
+        return budget.total()[1]
 
 
 def _asking(folder, make, items, minute, how):
@@ -209,9 +213,13 @@ def _asking(folder, make, items, minute, how):
         patch.setenv("TEST_KEY", KEY)
         placed(Path(folder), patch)
         hurried(patch, minute)
-        patch.setenv("BEDSIDE_MAKE", make)
+        patch.setattr(here, "make", make)
+        if "budget_total" in how:
+            asked = [request(i, f"question {i}", max_tokens=20) for i in items]
+            run = bedside.Run("cancer_myth", "03_evaluation", mode="record", models="mine", **how)
+            return asyncio.run(run.ask(asked))
         prompts = {i: f"question {i}" for i in items}
-        bedside.ask(prompts, "mine", **{"mode": "record", "max_tokens": 20, **how})
+        return bedside.ask(prompts, "mine", **{"mode": "record", "max_tokens": 20, **how})
 
 
 def bytes_of(line):

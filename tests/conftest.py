@@ -5,7 +5,6 @@ import csv
 import json
 import os
 import shutil
-import sqlite3
 import threading
 import time
 from collections import Counter
@@ -19,7 +18,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # tests run side by side alr
 os.environ["BEDSIDE_MAKE"] = "test"  # variables of `make test` are of no step that tests call
 pytest.register_assert_rewrite("explorer_page", "raters_labels", "known_lab")
 
-from bedside.asking import ledger, registry, sending, store
+from bedside.asking import registry, sending, store
 from bedside.asking.replies import Request
 from bedside.build import notebooks
 from bedside.read import paths
@@ -186,9 +185,9 @@ class _Handler(BaseHTTPRequestHandler):
 @pytest.fixture(autouse=True)
 def own_ledger(tmp_path, monkeypatch):
     """A ledger of its own for each test, and for the processes that it starts."""
-    monkeypatch.setenv("BEDSIDE_LEDGER", str(tmp_path / "ledger"))
-    monkeypatch.setenv("BEDSIDE_MAKE", "test")
-    monkeypatch.setenv("BEDSIDE_LIVE", "")
+    monkeypatch.setattr(here, "ledger", str(tmp_path / "ledger"))
+    monkeypatch.setattr(here, "make", "test")
+    monkeypatch.setattr(here, "live", False)
     for name in ("run", "budget_total"):  # what a make sets
         monkeypatch.setattr(here, name, "")
 
@@ -266,12 +265,6 @@ def ask_for(name, *items, **settings):
         )
         for i in items
     ]
-
-
-def sent_at():
-    """When the calls of this test were sent, as the ledger has it."""
-    with sqlite3.connect(ledger.folder() / ledger.FILE) as db:
-        return [at for (at,) in db.execute("select at from calls order by at")]
 
 
 @pytest.fixture

@@ -158,11 +158,10 @@ class House:
             patch.setitem(registry.entries(), f"fake-{name}", registry.as_model(name, entry))
         patch.setattr(sending, "send", send)
         # a client takes a tenth of a second, and isn't called; nor is the embedded model started
-        patch.setattr(openai, "AsyncOpenAI", lambda **_: contextlib.AsyncExitStack())
-        patch.setattr(openai, "DefaultAioHttpClient", lambda **_: None)
+        patch.setattr(openai, "DefaultAioHttpClient", lambda **_: contextlib.AsyncExitStack())
         patch.setattr(embedded, "running", self._running)
         patch.setattr(paths, "RECORDINGS", folder / "recordings")
-        patch.setenv("BEDSIDE_LEDGER", str(folder / "ledger"))
+        patch.setattr(here, "ledger", str(folder / "ledger"))
         patch.setattr(here, "run", "matrix")
         copied(paths.DATA / "recordings", paths.RECORDINGS, f"{EMBEDDED}.jsonl")
         self.to("figures")

@@ -95,7 +95,7 @@ def run(names, given, jobs=0, stamps=""):
     jobs: how many at once; 0: one for each core, but one after the other if models are called.
     stamps: a folder for an empty file <name>.done for each that is done; then none is for none.
     """
-    from .asking import ledger, progress
+    from .asking import budget, progress
     from .build import notebooks, settings
     from .publish import pages
     from .publish.pages import tell_calls
@@ -128,8 +128,8 @@ def run(names, given, jobs=0, stamps=""):
     if calling:
         _fetch_weights(given)
         jobs = jobs or 1  # calls share an endpoint and its limits
-        os.environ["BEDSIDE_LIVE"] = "1"
-        ledger.make()  # opens an account for the kernels: without make there is none
+        here.live = True
+        budget.make()  # opens an account for the kernels: without make there is none
     try:
         with progress.Watch(names, calling) as watch:
             notebooks.run_all(names, given, jobs, done)
@@ -432,10 +432,10 @@ def serve(model="smollm2-135m"):
 
 
 def doctor():
-    """List what this checkout has and lacks, damaged recordings too; mend a damaged ledger."""
+    """List what this checkout has and lacks, damaged recordings too; mend damaged budgets."""
     import importlib.metadata
 
-    from .asking import embedded, ledger, registry, store
+    from .asking import budget, embedded, registry, store
     from .read import sources
 
     print(f"Python {sys.version.split()[0]} at {sys.prefix}")
@@ -456,13 +456,13 @@ def doctor():
             print(f"source {name}: {e}")
     for folder in sorted({p.parent for p in paths.RECORDINGS.rglob("*.jsonl")}):
         kept = store.Recordings(folder)
-        count = sum(1 for _ in kept.records())
-        print(f"recordings {paths.rel(folder)}: {count} replies")
+        print(f"recordings {paths.rel(folder)}: {len(kept)} replies")
         try:
-            print(f"  {kept.check_sound() or 'all can be read'}")
+            kept.check_sound()
+            print("  all can be read")
         except store.StoreError as e:
             print(f"  {e}")
-    if told := ledger.mended():
+    if told := budget.mended():
         print(told)
     for name, m in registry.entries().items():
         if m.api_key_env:
@@ -530,11 +530,11 @@ def batch(given, submit="", paper=""):
 
     With `questions` they are of the user's own, as in `study`, otherwise of the notebooks.
     """
-    from .asking import ledger, submitting
+    from .asking import budget, submitting
     from .build import notebooks, rounds
 
     _study(paper)
-    ledger.make()  # opens an account for everything sent from here
+    budget.make()  # opens an account for everything sent from here
     if "questions" in given:
         from .own import steps
 
@@ -567,7 +567,7 @@ def new(paper=""):
 def lab(given):
     """Open JupyterLab in this folder (RUN=name: with the settings of that run)."""
     here.run, here.make = given.get("run", ""), ""  # each kernel has budgets of its own
-    environment = surroundings.environment(paths.CACHE / "lab.json")
+    environment = surroundings.handing_over(paths.CACHE / "lab.json")
     os.execve(sys.executable, [sys.executable, "-m", "jupyterlab"], environment)
 
 

@@ -196,30 +196,21 @@ class Run:
         """`models.ask` with this run's mode, its recordings and the rest of its budget."""
         asked, calling = list(requests), self._calling(label)
 
-        async def ask(those):
-            return await models.ask(those, self.recordings, **calling)
-
+        spared = None if self._replaying else self.labelled
         with dry_run.by_calls(self._step_by_step):
-            if self._replaying:
-                replies = await models.of_recorded(asked, self.recordings, ask)
-            elif self.labelled and self.mode == "replay":
-                replies = await models.of_recorded(asked, self.recordings, ask, self.labelled)
-                self._tell_lost(replies)
-            else:
-                replies = await ask(asked)
-        return [self._noted(*both) for both in zip(asked, replies)]
-
-    def _tell_lost(self, replies):
-        if lost := sum(reply.error == models.NOT_RECORDED for reply in replies):
+            replies = await models.ask(asked, self.recordings, spared=spared, **calling)
+        lost = sum(reply.error == models.NOT_RECORDED for reply in replies)
+        if lost and not self._replaying:
             told = (
                 "questions about what your raters labelled have no recorded reply, and no verdict"
             )
             print(f"{lost} {told}; MODE=record asks them")
+        return [self._noted(*both) for both in zip(asked, replies)]
 
     @contextlib.asynccontextmanager
     async def asking(self, label: str = "") -> AsyncIterator[Callable[[Request], Awaitable[Reply]]]:
-        """The same as `models.asking`, for requests that follow from replies."""
-        async with models.asking(self.recordings, **self._calling(label)) as one:
+        """The same for requests that follow from replies, as `models.Asking`."""
+        async with models.Asking(self.recordings, **self._calling(label)) as one:
 
             async def noted(request):
                 return self._noted(request, await one(request))
@@ -231,7 +222,7 @@ class Run:
         if self._step_by_step and mode == "batch":
             mode = "replay"
         if mode in ("record", "fresh", "batch"):
-            from .asking.ledger import Account
+            from .asking.budget import Account
 
             name, scope = f"{self.paper}/{self.notebook}", settings.scope(self)
             account = Account(name, self.budget_usd, self.budget_total, scope)

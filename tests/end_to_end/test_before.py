@@ -136,12 +136,6 @@ def test_a_killed_run_goes_on_and_pays_for_no_reply_twice(checkout):
     assert made.endpoint.bodies and before < set(after)
 
 
-def test_what_a_killed_run_has_spent_counts_towards_the_budget_of_all_runs(checkout):
-    made, total = checkout("killed"), 0.013  # USD; the killed run has spent 0.0128
-    told = made.notebook("meddialbench/02_baseline", "killed", "record", True, budget_total=total)
-    assert "BUDGET_TOTAL" in told and not made.endpoint.bodies
-
-
 def test_an_own_study_with_labels_has_the_same_numbers(checkout):
     made = checkout("own")
     folder = made.folder / "figures/own/before"

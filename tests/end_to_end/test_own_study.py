@@ -43,7 +43,7 @@ def checkout(root, endpoint):
     endpoint.script = reply
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "CONDA", "BEDSIDE_R"))}
     environment = {**kept, "BEDSIDE_ROOT": str(root), "PYTHONPATH": str(root / "lib")}
-    environment |= {"NAME": "a_machine", "BEDSIDE_MAKE": ""}  # NAME as some systems set it
+    environment |= {"NAME": "a_machine"}  # NAME as some systems set it
 
     def make(*given):
         done = subprocess.run(
@@ -129,7 +129,7 @@ def test_the_lines_of_the_documentation_print_what_it_says(tmp_path, monkeypatch
     code, printed = re.search(r"```python\n([^`]*?)```\n\n```\n(.*?)```", text, re.S).groups()
     assert len(code.splitlines()) <= 10
     with within(figures=str(tmp_path)):
-        environment = surroundings.environment(tmp_path / "settings.json")
+        environment = surroundings.handing_over(tmp_path / "settings.json")
     done = subprocess.run(
         [sys.executable, "-c", code],
         **{"cwd": paths.ROOT, "env": environment, "capture_output": True, "text": True},

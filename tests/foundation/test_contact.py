@@ -5,10 +5,10 @@ import json
 
 import pytest
 
-from bedside.asking import ledger, models, registry, sending
+from bedside.asking import budget, models, registry, sending
 from bedside.asking.registry import StopRun
 from bedside.own import try_out
-from conftest import ask_for, completion, sent_at, with_fields
+from conftest import ask_for, completion, with_fields
 
 KEY = "made-up-0123/456789-of-a-test"
 
@@ -45,7 +45,7 @@ def test_an_endpoint_that_drips_is_left_when_its_time_is_over(
     endpoint.script = lambda n, body: "drip"
     (reply,) = ask(ask_for(served, "a"), recordings)
     assert reply.error == "timeout: no whole answer within timeout_s = 0.3 s"
-    assert len(sent_at()) == 2 and not endpoint.dripped
+    assert len(endpoint.bodies) == 2 and not endpoint.dripped
 
 
 # ---- forms of structured output
@@ -139,7 +139,7 @@ def test_an_address_where_nobody_answers_or_something_else(
         url = endpoint.url.replace("http", "https", 1) if url == "https" else url
         registry.entries()[served] = with_fields(served, base_url=url)
     assert all(words in told for told in told_of(served, recordings))
-    assert not url or ledger.total("test")[1] == 0
+    assert not url or budget.total()[1] == 0
 
 
 def test_a_redirect_is_told_and_not_followed(with_key, endpoint, recordings):

@@ -52,8 +52,8 @@ class Ways:
         """Let recordings, request files, outputs and money be those of a way."""
         place = self.folder / way
         batch_study.place(self.patch, place)
-        self.patch.setenv("BEDSIDE_MAKE", way)
-        self.patch.setenv("BEDSIDE_LEDGER", str(self.folder / "ledger"))
+        self.patch.setattr(here, "make", way)
+        self.patch.setattr(here, "ledger", str(self.folder / "ledger"))
         self.patch.setattr(here, "figures", str(place / "figures"))
 
     def batched(self, study):

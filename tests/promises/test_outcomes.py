@@ -221,6 +221,7 @@ def test_a_fault_that_passes_is_tried_again_one_that_stays_is_told(asking, provi
 def test_a_limit_of_requests_loses_nothing(asking, provider, says_when):
     asking.model(base_url=provider.at("vllm"), max_concurrency=8)
     provider.per_minute, provider.minute, provider.retry_after = 30, 0.5, says_when
+    asking.second(0.5 / 60)
     rows = asking.ask(*range(75), max_tokens=400)
     assert not any(r.reply_status for r in rows)
     assert Counter(e.kind for e in provider.log)[""] == 75

@@ -4,13 +4,13 @@ What a reply means is decided in `judging`. Notebooks are planned in `build.note
 in batches by `build.rounds`.
 
 registry: the entries of data/models.toml, and what calls cost. usage: tokens of a call.
-replies: requests and replies. store: recordings. ledger: every call, limits and money, for all
-processes. locks: of files that processes share.
-models: `ask`, which replays and records. sending: calls to endpoints. failures: what refusals mean.
+replies: requests and replies. store: recordings. locks: of files that processes share.
+models: `ask`, which replays and records. sending: calls to endpoints. budget: money, limits and
+turns of all processes. failures: what refusals mean.
 embedded: the bundled model's server. dry_run: what stands in for replies in a plan. progress: what
-make shows meanwhile. batches: requests as files, and what engines answer. submitting: such files
+is shown meanwhile. batches: requests as files, and what engines answer. submitting: such files
 sent, waited for, and taken in.
 """
 
-__all__ = """registry usage replies store ledger locks
+__all__ = """registry usage replies store locks budget
 models sending failures embedded dry_run progress batches submitting""".split()

@@ -24,7 +24,7 @@ import msgspec
 from bedside import BedsideError
 from bedside.read import paths
 
-from . import batches, failures, ledger, locks, registry
+from . import batches, budget, failures, locks, registry
 from .batches import Job
 from .registry import StopRun
 
@@ -41,7 +41,7 @@ say = functools.partial(print, flush=True)  # a line at once, also into a file
 
 class Study(Protocol):
     run: str
-    account: ledger.Account
+    account: budget.Account
     replays: str
     fault: str
 
@@ -140,21 +140,17 @@ class _Submission:
                 batches.beside(job.path).unlink()
         if self.jobs:
             say(f"batches of an earlier run go on: {len(self.jobs)}")
-        self.book = ledger.Ledger("", study.account)
         folder = str(paths.BATCHES / study.run)
-        self.book.adopt(folder, {j.path: j.most or 0.0 for j in self.jobs})
+        study.account.adopt_batches(folder, {j.path: j.most or 0.0 for j in self.jobs})
 
     def run(self):
-        try:
-            room = True
-            while room or self._sent():
-                if room and not self.stop:
-                    self._go_on()
-                room = False
-                for job, batch in self._wait() if self._sent() else ():
-                    room = self._over(job, batch) or room
-        finally:
-            self.book.close()
+        room = True
+        while room or self._sent():
+            if room and not self.stop:
+                self._go_on()
+            room = False
+            for job, batch in self._wait() if self._sent() else ():
+                room = self._over(job, batch) or room
         if self.jobs and not self.stop:
             raise StopRun(
                 f"{self.jobs[0].name}: there is no room for its tokens, even alone; what came is"
@@ -181,7 +177,7 @@ class _Submission:
             made, self.left = _written(self.study, _keys(self.jobs) | lost)
             for job in made:
                 self.study.account.check_price(job.model, job.most)
-            self.book.reserve({job.path: job.most or 0.0 for job in made})
+            self.study.account.reserve_batches({job.path: job.most or 0.0 for job in made})
             for job in made:
                 job.keep()
             self.jobs += made
@@ -231,7 +227,7 @@ class _Submission:
         for line in (f"{job.name}, {batch.status}:", *found.told()):
             self.say(line)
         if job.most is not None and found.usd is not None:
-            self.book.settle(job.path, found.usd)
+            self.study.account.settle_batch(job.path, found.usd)
         job.keep(taken=True)
         self.jobs.remove(job)
         for key, (_, failure) in found.failed.items():

@@ -91,9 +91,7 @@ def _kernel(arguments, environment):
     """Run a kernel that ends with the process that started it, however that ends."""
     threading.Thread(target=_follow, daemon=True).start()
     os.setsid()
-    os.environ.clear()
-    os.environ.update(environment)
-    surroundings.read_again()
+    surroundings.enter(environment)
     os.chdir(paths.ROOT)
     from ipykernel.kernelapp import IPKernelApp
 

@@ -113,7 +113,7 @@ def execute(path: Path, out: Path, given: dict) -> None:
         short = "/tmp" if os.name == "posix" and len(tempfile.gettempdir()) > LONGEST else None
         with tempfile.TemporaryDirectory(dir=short) as own:
             sockets = {"transport": "ipc", "ip": f"{own}/kernel"} if os.name == "posix" else {}
-            environment = surroundings.environment(Path(own) / "settings.json")
+            environment = surroundings.handing_over(Path(own) / "settings.json")
             config = Config({"KernelManager": sockets, "Started": {"environment": environment}})
             config.NotebookClient.kernel_manager_class = f"{__package__}.kernels.Started"
             # a kernel that is interrupted at its end would report an error for nothing
@@ -235,8 +235,7 @@ def run_all(names: list[str], given: dict, jobs: int = 0, done: Callable | None 
     _allow_files()
     if given.get("mode", "replay") != "replay":
         for study in sorted({n.partition("/")[0] for n in names}):
-            if told := store.Recordings(paths.RECORDINGS / study).check_sound():
-                print(told)
+            store.Recordings(paths.RECORDINGS / study).check_sound()
     if len(names) > 1:  # a single notebook imports just what it needs
         from . import kernels
 

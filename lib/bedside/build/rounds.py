@@ -6,7 +6,7 @@ submitting.submit(Notebooks(given))
 from pathlib import Path
 
 from bedside import BedsideError
-from bedside.asking import batches, ledger
+from bedside.asking import batches, budget
 from bedside.read.surroundings import here, within
 
 from . import notebooks, settings
@@ -43,9 +43,9 @@ class Notebooks:
         self.left = [n for n in self.left if n.replace("/", ".") in asked or n not in through]
 
 
-def account(run: settings.Settings) -> ledger.Account:
+def account(run: settings.Settings) -> budget.Account:
     """On whose account batches go, by settings, or a Run that has them."""
-    return ledger.Account("batches", run.budget_usd, run.budget_total, settings.scope(run))
+    return budget.Account("batches", run.budget_usd, run.budget_total, settings.scope(run))
 
 
 def command(target: str, given: dict) -> str:

@@ -90,13 +90,13 @@ class Questions:
 
 def execute(own: Own, given: dict) -> None:
     """Execute the notebook of a study and write its page."""
-    from bedside.asking import ledger, progress
+    from bedside.asking import budget, progress
 
     # its own defaults are those of the bundled questions
     blank = {k: "" for k, v in notebooks.parameters(notebooks.OWN).items() if isinstance(v, str)}
     calling = own.mode in ("record", "fresh")
     if calling:
-        ledger.make()
+        budget.make()
     live = within(live=calling)
     try:
         with live, progress.Watch([f"own/{own.name}"], calling):

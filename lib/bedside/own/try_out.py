@@ -14,9 +14,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from bedside.asking import failures, ledger, registry, replies, sending
+from bedside.asking import budget, failures, registry, replies, sending
 from bedside.asking.registry import StopRun
 from bedside.asking.replies import NO_ANSWER, VERDICT_TOKENS, Request, as_reply
+from bedside.asking.usage import used
 from bedside.judging import parsing
 
 MOST = 5  # calls to a model
@@ -89,7 +90,8 @@ async def tried(name: str, tell: Callable[[str], None] = print) -> bool:
     try:
         async with contextlib.AsyncExitStack() as stack:
             registry.check_callable(name)
-            m = await sending.opened(stack, name, ledger.Account("make try"))
+            await stack.enter_async_context(budget.turn())
+            m = await sending.opened(stack, name)
             lines, faults, usd, counted = await _probed(m, name, tell)
     except StopRun as e:
         lines, faults, usd, counted = [], [str(e)], 0.0, True
@@ -121,7 +123,7 @@ async def _probed(m, name, tell):
         probe = left[0]
         request = Request("try", name, probe.messages, probe.settings, probe.form)
         tell(f"  {probe.what}: sent {_shown(request.body())}")
-        record, failure, price = await sending.sent(m, request, await sending.turn(m, request))
+        record, failure, price = await _sent(m, request)
         usd = None if price is None or usd is None else usd + price
         if failure:
             tell(f"    {failure.status or ''} {failure.kind}: {failure.message}".rstrip())
@@ -144,6 +146,16 @@ async def _probed(m, name, tell):
     if left and not faults:
         faults.append(f"{left[0].what}: not tried, since {MOST} calls were used up")
     return _toml(lines), faults if not lines else [], usd, counted
+
+
+async def _sent(m, request):
+    """(record or None, Failure or None, USD or None where nobody knows) of a call."""
+    await m.turn(request.likely + request.estimate()[1])
+    try:
+        record = await sending.send(m.client, request, m.secrets)
+    except failures.Failure as e:
+        return None, e, registry.cost(m.name, *e.tokens[:2])
+    return record, None, registry.cost(m.name, *used(record)[:2])
 
 
 def _shown(body):

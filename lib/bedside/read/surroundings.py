@@ -2,7 +2,7 @@
 
 from bedside.read.surroundings import here
 here.run                       # the name of this process's run
-with within(figures=scratch):  # until the end of this block, here and in the kernels started
+with within(figures=scratch):  # here and in the kernels started, until the end of this block
     ...
 
 Nothing else in the library reads the environment.
@@ -20,23 +20,19 @@ FILE = "BEDSIDE_SETTINGS"  # the variable that names the file of what was handed
 
 @dataclasses.dataclass
 class Surroundings:
-    """What the processes of one command share, besides what its user set.
+    """What the processes of one command share, besides what its user set for notebooks.
 
-    run: the name of the run, empty for a profile's. figures: the folder of all outputs; batches: of
-    request files; ledger: of the budgets; parts: where notebooks put the requests of a wave; each
-    is empty for the usual one. make: what stands for the whole command. live: whether another
-    process shows the progress. submit: whether what no batch holds is asked directly. budget_total:
-    that of all notebooks together. entries: models of the script that began it.
+    run: the name of the run, empty for a profile's. figures: the folder of all outputs, ledger: of
+    the budgets; empty for the usual one. make: what stands for the whole command. live: whether
+    another process shows the progress. budget_total: of all notebooks together. entries: the models
+    of a user's script.
     """
 
     run: str = ""
     figures: str = ""
-    batches: str = ""
     ledger: str = ""
-    parts: str = ""
     make: str = ""
     live: bool = False
-    submit: bool = False
     budget_total: str = ""
     entries: dict[str, dict] = dataclasses.field(default_factory=dict)
 
@@ -58,11 +54,6 @@ def _handed():
 here = _handed()
 
 
-def read_again() -> None:
-    """Let `here` be what is handed over now, in a process that was forked before."""
-    vars(here).update(vars(_handed()))
-
-
 @contextlib.contextmanager
 def within(**changes: object) -> Iterator[None]:
     """Other surroundings for this process, and for those that it starts; then as they were."""
@@ -76,10 +67,22 @@ def within(**changes: object) -> Iterator[None]:
             setattr(here, name, value)
 
 
-def environment(file: Path) -> dict[str, str]:
-    """The environment of a process to be started: this one's, and in a file what is `here`."""
-    file.write_text(json.dumps(dataclasses.asdict(here)), encoding="utf-8")
-    return {**os.environ, FILE: str(file)}
+def environment(**more: str) -> dict[str, str]:
+    """The environment of a process to be started: this one's, with some variables more."""
+    return {**os.environ, **more}
+
+
+def handing_over(file: Path) -> dict[str, str]:
+    """The environment of a process that finds in this file, written here, what is `here`."""
+    file.write_text(json.dumps(dataclasses.asdict(here), default=str), encoding="utf-8")
+    return environment(**{FILE: str(file)})
+
+
+def enter(variables: dict[str, str]) -> None:
+    """Let this process, which was forked, be one that was started in this environment."""
+    os.environ.clear()
+    os.environ.update(variables)
+    vars(here).update(vars(_handed()))
 
 
 def began() -> float:
