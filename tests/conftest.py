@@ -190,6 +190,9 @@ def own_ledger(tmp_path, monkeypatch):
     monkeypatch.setattr(here, "live", False)
     for name in ("run", "budget_total"):  # what a make sets
         monkeypatch.setattr(here, name, "")
+    yield
+    odd = {n for n in os.environ if n.startswith("BEDSIDE_")} - {"BEDSIDE_ROOT", "BEDSIDE_MAKE"}
+    assert not odd, "nothing reads these: set fields of `bedside.read.surroundings.here`"
 
 
 @pytest.fixture
