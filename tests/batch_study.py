@@ -94,7 +94,7 @@ def paid(service):
 
 
 def spent(scope):
-    """USD that the ledger has for a make or for runs of the same settings."""
+    """USD that budgets have for a make or for runs of the same settings."""
     return budget.spent(scope)
 
 
@@ -104,7 +104,7 @@ def entry(url, name):
 
 
 def place(monkeypatch, folder):
-    """Let recordings, request files and the ledger be in a folder."""
+    """Let recordings, request files and budgets be in a folder."""
     monkeypatch.setattr(paths, "RECORDINGS", folder / "recordings")
     monkeypatch.setattr(paths, "BATCHES", folder / "batches")
     monkeypatch.setattr(here, "ledger", str(folder / "ledger"))
