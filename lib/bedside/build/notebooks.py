@@ -15,7 +15,8 @@ from pathlib import Path
 
 from bedside import BedsideError, choose
 from bedside.asking import store
-from bedside.read import paths
+from bedside.read import paths, surroundings
+from bedside.read.surroundings import here
 
 # errors that would stop every other notebook too; the last are of the surroundings
 STOPS = ("StopRun", "StoreError", "Unwritable")
@@ -107,7 +108,9 @@ def execute(path: Path, out: Path, given: dict) -> None:
         short = "/tmp" if os.name == "posix" and len(tempfile.gettempdir()) > LONGEST else None
         with tempfile.TemporaryDirectory(dir=short) as own:
             sockets = {"transport": "ipc", "ip": f"{own}/kernel"} if os.name == "posix" else {}
-            config = Config({"KernelManager": sockets})
+            environment = surroundings.handing_over(Path(own) / "settings.json")
+            config = Config({"KernelManager": sockets, "Started": {"environment": environment}})
+            config.NotebookClient.kernel_manager_class = f"{__package__}.kernels.Started"
             # a kernel that is interrupted at its end would report an error for nothing
             config.NotebookClient.extra_arguments = ["--log-level=50"]
             papermill.execute_notebook(
@@ -207,7 +210,7 @@ def run_across(profile: str) -> Path:
 
 def executed(name: str, profile: str) -> Path:
     """The path of a notebook once executed, in this process's run or in a profile."""
-    place = os.environ.get("BEDSIDE_RUN") or profile
+    place = here.run or profile
     return paths.CACHE / "executed" / place / f"{name}.ipynb"
 
 

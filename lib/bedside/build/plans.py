@@ -10,18 +10,21 @@ import contextlib
 import functools
 import inspect
 import io
+import multiprocessing
 import signal
+import sys
 import tempfile
 from collections.abc import Iterable
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from bedside import BedsideError
 from bedside.asking import registry, store, usage
 from bedside.asking.replies import UNLIMITED, Request
 from bedside.read import outside, paths
+from bedside.read.surroundings import within
 
-from . import notebooks, settings
+from . import notebooks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,10 +42,8 @@ def planned(given: dict, paper: str = "") -> "pd.DataFrame":
     """
     names, found = notebooks.listed(paper), {}
     studies = [[n for n in names if n.startswith(f"{study}/")] for study in paths.papers()]
-    # so that Ctrl-C ends them without a word
-    at_once = ProcessPoolExecutor(None, None, signal.signal, (signal.SIGINT, signal.SIG_DFL))
-    with tempfile.TemporaryDirectory() as tmp, settings.environment(BEDSIDE_FIGURES=tmp):
-        with at_once as pool:
+    with tempfile.TemporaryDirectory() as tmp, within(figures=tmp):
+        with _at_once() as pool:
             for rows in pool.map(functools.partial(_study, given), studies):
                 for name, key, row in rows:
                     found.setdefault(key, {"notebook": name, **row})
@@ -53,6 +54,14 @@ def planned(given: dict, paper: str = "") -> "pd.DataFrame":
         for notebook, step in entry.get("adaptive", {}).items()
     }
     return calls.assign(adaptive=[adaptive.get(name, "") for name in calls["notebook"]])
+
+
+def _at_once():
+    """Forked processes, which Ctrl-C ends without a word; libraries survive a fork on Linux."""
+    if sys.platform != "linux":
+        return ThreadPoolExecutor(1)
+    fork, ends = multiprocessing.get_context("fork"), (signal.SIGINT, signal.SIG_DFL)
+    return ProcessPoolExecutor(mp_context=fork, initializer=signal.signal, initargs=ends)
 
 
 def _study(given, names):
