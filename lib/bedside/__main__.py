@@ -33,6 +33,7 @@ from . import BedsideError, choose
 from .build import commands
 from .read import paths, surroundings
 from .read.prompts import plain
+from .read.surroundings import here, variable
 
 
 def help_():
@@ -47,7 +48,7 @@ def variables(goals="", *line):
     """
     line = dict(pair.split("=", 1) for pair in line)
     names = ("PROFILE", "MODELS", "JUDGE", "LIMIT", "SEED", "PROMPTS", "ANSWERS", "RUN")
-    profile, *own = (line.get(name, surroundings.variable(name)) for name in names)
+    profile, *own = (line.get(name, variable(name)) for name in names)
     try:
         commands.check(goals.split(), line)
         choose(profile or paths.PROFILE, paths.profiles(), "PROFILE")
@@ -64,9 +65,10 @@ def settings_check(given, write=""):
     from .write import frames
 
     name = given.get("run", "")
-    settings.validated(**{n: v for n, v in given.items() if n != "run"})
-    given = settings.entered({n: v for n, v in given.items() if n != "run"}, name)
-    brought = settings.validated(answers=given.get("answers", ""))["answers"]
+    asked = {n: v for n, v in given.items() if n != "run"}
+    settings.validated(**asked)
+    given = settings.entered(asked, name)
+    brought = settings.validated(answers=given.get("answers", "")).answers
     if brought:
         questions.answer_rows(brought)  # raises its faults before anything runs
     given |= {"run": name} if name else {}
@@ -126,14 +128,14 @@ def run(names, given, jobs=0, stamps=""):
     if calling:
         _fetch_weights(given)
         jobs = jobs or 1  # calls share an endpoint and its limits
-        os.environ["BEDSIDE_LIVE"] = "1"
+        here.live = True
         budget.make()  # opens an account for the kernels: without make there is none
     try:
         with progress.Watch(names, calling) as watch:
             notebooks.run_all(names, given, jobs, done)
     except BedsideError:  # the pages say what is missing, with what there is
         folder = settings.outputs(given.get("profile", "sample"))
-        if os.environ.get("BEDSIDE_RUN") and (folder / ".parts").is_dir():
+        if here.run and (folder / ".parts").is_dir():
             with contextlib.suppress(BedsideError):
                 pages.merge(given.get("profile", "sample"))
         raise
@@ -159,9 +161,7 @@ def _tell_whose(names, given):
     taken = {k: v for k, v in given.items() if k in ("profile", "mode", "models", "judge")}
     run = settings.validated(**taken)
     for name in names:
-        if line := judges.whose_texts_go(
-            run["profile"], *name.split("/"), run["mode"], run["judge"]
-        ):
+        if line := judges.whose_texts_go(run.profile, *name.split("/"), run.mode, run.judge):
             print(line, flush=True)
 
 
@@ -465,9 +465,9 @@ def doctor():
     if told := budget.mended():
         print(told)
     for name, m in registry.entries().items():
-        if variable := m.api_key_env:
-            state = "set" if os.environ.get(variable) else "not set"
-            print(f"model {name}: key in {variable} {state}")
+        if m.api_key_env:
+            state = "set" if variable(m.api_key_env) else "not set"
+            print(f"model {name}: key in {m.api_key_env} {state}")
     for told in registry.faulty().values():
         print(told)
 
@@ -566,9 +566,9 @@ def new(paper=""):
 
 def lab(given):
     """Open JupyterLab in this folder (RUN=name: with the settings of that run)."""
-    os.environ["BEDSIDE_RUN"] = given.get("run", "")
-    os.environ.pop("BEDSIDE_MAKE", None)  # each kernel has budgets of its own
-    os.execv(sys.executable, [sys.executable, "-m", "jupyterlab"])
+    here.run, here.make = given.get("run", ""), ""  # each kernel has budgets of its own
+    environment = surroundings.handing_over(paths.CACHE / "lab.json")
+    os.execve(sys.executable, [sys.executable, "-m", "jupyterlab"], environment)
 
 
 STEPS = {
@@ -632,7 +632,7 @@ def _entered(given):
     """
     from .build import settings
 
-    os.environ["BEDSIDE_TOTAL"] = str(given.pop("budget_total", ""))
+    here.budget_total = given.pop("budget_total", "")
     return settings.entered(given, given.pop("run", ""))
 
 

@@ -74,16 +74,10 @@ class Run:
     def __init__(self, paper: str, notebook: str, judged: bool = False, **parameters: Any):
         given = settings.validated(self.SAVED, **parameters)
         self.paper, self.notebook = paper, notebook
-        self.profile: str = given["profile"]
-        self.mode: str = given["mode"]
-        self.models: list[str] = given["models"]
-        self.judge: str = given["judge"]
-        self.limit: int = given["limit"]
-        self.seed: int = given["seed"]
-        self.prompts: str = given["prompts"]
-        self.answers: str = given["answers"]
-        self.budget_usd: float | None = given["budget_usd"]
-        self.budget_total: float | None = given["budget_total"]
+        self.profile, self.mode, self.models = given.profile, given.mode, given.models
+        self.judge, self.limit, self.seed = given.judge, given.limit, given.seed
+        self.prompts, self.answers = given.prompts, given.answers
+        self.budget_usd, self.budget_total = given.budget_usd, given.budget_total
         self.models_named = bool(parameters.get("models"))
         self.changed = settings.changed({**parameters, **settings.kept(), "profile": self.profile})
         self.folder, self.recordings = self._place()
@@ -230,7 +224,7 @@ class Run:
         if mode in ("record", "fresh", "batch"):
             from .asking.budget import Account
 
-            name, scope = f"{self.paper}/{self.notebook}", settings.scope(vars(self))
+            name, scope = f"{self.paper}/{self.notebook}", settings.scope(self)
             account = Account(name, self.budget_usd, self.budget_total, scope)
         return {"mode": mode, "account": account, "plan": self._planned, "label": label}
 

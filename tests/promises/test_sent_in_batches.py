@@ -28,6 +28,7 @@ from batch_study import (
 from bedside import BedsideError
 from bedside.asking import dry_run
 from bedside.read import paths
+from bedside.read.surroundings import here
 from calling import request
 from file_faults import Faults, Killed
 
@@ -60,7 +61,7 @@ def test_whatever_write_fails_or_is_the_last_the_same_command_goes_on(
 
     def work(name):
         place(monkeypatch, tmp_path / name)
-        monkeypatch.setenv("BEDSIDE_MAKE", name)
+        monkeypatch.setattr(here, "make", name)
         return submit(study)
 
     with Faults() as seen:
@@ -364,11 +365,11 @@ def test_a_budget_is_of_one_make_and_a_total_of_all(priced, monkeypatch):
     """The waves cost 0.032, 0.057, 0.080, 0.107 and 0.132 at most, and did 0.011 to 0.030."""
     study = Chains(length=5, budget_usd=0.135)
     for make, count in (("first", 3), ("second", 4)):
-        monkeypatch.setenv("BEDSIDE_MAKE", make)
+        monkeypatch.setattr(here, "make", make)
         with pytest.raises(BedsideError, match=r"BUDGET_USD=0\.135 would be passed"):
             submit(study)
         assert len(priced.batches) == count
-    monkeypatch.setenv("BEDSIDE_MAKE", "third")
+    monkeypatch.setattr(here, "make", "third")
     submit(study)
     makes = [spent(make) for make in ("first", "second", "third")]
     assert sum(makes) == pytest.approx(paid(priced)) and 0 < max(makes) < 0.135

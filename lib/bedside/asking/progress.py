@@ -8,13 +8,14 @@ then.
 """
 
 import contextlib
-import os
 import sys
 import threading
 import time
 from collections import Counter
 from collections.abc import Iterable
 from typing import TextIO
+
+from bedside.read.surroundings import here
 
 from . import budget
 
@@ -40,7 +41,7 @@ class Meter:
         self.recorded, self.count, self.usd, self.unpriced = recorded, 0, 0.0, 0
         self.failed, self.again = Counter(), Counter()  # by kind: for good, and tried once more
         self.began, self.told = time.monotonic(), 0.0
-        self.live = bool(os.environ.get("BEDSIDE_LIVE"))
+        self.live = here.live
 
     def paid(self, usd: float | None) -> None:
         self.usd, self.unpriced = self.usd + (usd or 0.0), self.unpriced + (usd is None)

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 from bedside import BedsideError, choose
 from bedside.asking import store, usage
 from bedside.asking.replies import alike
-from bedside.read import outside, paths
+from bedside.read import outside, paths, surroundings
+from bedside.read.surroundings import here, within
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,7 +113,9 @@ def execute(path: Path, out: Path, given: dict) -> None:
         short = "/tmp" if os.name == "posix" and len(tempfile.gettempdir()) > LONGEST else None
         with tempfile.TemporaryDirectory(dir=short) as own:
             sockets = {"transport": "ipc", "ip": f"{own}/kernel"} if os.name == "posix" else {}
-            config = Config({"KernelManager": sockets})
+            environment = surroundings.handing_over(Path(own) / "settings.json")
+            config = Config({"KernelManager": sockets, "Started": {"environment": environment}})
+            config.NotebookClient.kernel_manager_class = f"{__package__}.kernels.Started"
             # a kernel that is interrupted at its end would report an error for nothing
             config.NotebookClient.extra_arguments = ["--log-level=50"]
             papermill.execute_notebook(
@@ -212,7 +215,7 @@ def run_across(profile: str) -> Path:
 
 def executed(name: str, profile: str) -> Path:
     """The path of a notebook once executed, in this process's run or in a profile."""
-    place = os.environ.get("BEDSIDE_RUN") or profile
+    place = here.run or profile
     return paths.CACHE / "executed" / place / f"{name}.ipynb"
 
 
@@ -305,10 +308,8 @@ def planned(given: dict, paper: str = "") -> "pd.DataFrame":
     """
     import pandas as pd
 
-    from . import settings
-
     first = {}
-    with tempfile.TemporaryDirectory() as tmp, settings.environment(BEDSIDE_FIGURES=tmp):
+    with tempfile.TemporaryDirectory() as tmp, within(figures=tmp):
         run_all(listed(paper), {**given, "mode": "plan"})
         for name in listed(paper):
             study, _, notebook = name.partition("/")

@@ -15,6 +15,7 @@ from bedside.build import notebooks, rounds, settings
 from bedside.publish.pages import own as page
 from bedside.publish.pages import tell_calls
 from bedside.read import paths
+from bedside.read.surroundings import within
 from bedside.read.user_files import there
 from bedside.write import tables
 
@@ -78,12 +79,12 @@ class Questions:
 
     def __init__(self, given: dict):
         own, self.given = begun({**given, "mode": "plan"})
-        self.run, self.account, self.fault = f"own-{own.name}", rounds.account(vars(own)), ""
+        self.run, self.account, self.fault = f"own-{own.name}", rounds.account(own), ""
         self.command = rounds.command("study", self.given)
 
     def ask(self, folder: Path) -> None:
         """Let what can be asked now be put down below a folder."""
-        with settings.environment(BEDSIDE_FIGURES=str(folder)):
+        with within(figures=str(folder)):
             asyncio.run(_all_of_it(Own(**{**self.given, "mode": "batch"})))
 
 
@@ -96,7 +97,7 @@ def execute(own: Own, given: dict) -> None:
     calling = own.mode in ("record", "fresh")
     if calling:
         budget.make()
-    live = settings.environment(BEDSIDE_LIVE="1" if calling else "")
+    live = within(live=calling)
     try:
         with live, progress.Watch([f"own/{own.name}"], calling):
             executed = notebooks.run_own(own.name, {**blank, **given})
