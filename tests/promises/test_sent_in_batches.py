@@ -348,6 +348,18 @@ def test_a_wave_that_could_pass_a_budget_is_not_submitted(priced, which):
     assert spent("test") == pytest.approx(paid(priced)) and 0 < paid(priced) <= most
 
 
+def test_what_became_no_batch_is_asked_for_within_the_budget_of_the_next_run(priced):
+    priced.fault, _ = at("create", (401, SORRY), 100)
+    with pytest.raises(BedsideError, match="refuses the key"):
+        submit(Chains(length=1, budget_usd=9))
+    priced.fault = None
+    with pytest.raises(BedsideError, match="BUDGET_USD=0.001 would be passed"):
+        submit(Chains(length=1, budget_usd=0.001))
+    assert not priced.batches
+    submit(study := Chains(length=1, budget_usd=9))
+    assert study.recorded() == study.directly() and set(sent(priced).values()) == {1}
+
+
 def test_a_budget_is_of_one_make_and_a_total_of_all(priced, monkeypatch):
     """The waves cost 0.032, 0.057, 0.080, 0.107 and 0.132 at most, and did 0.011 to 0.030."""
     study = Chains(length=5, budget_usd=0.135)
