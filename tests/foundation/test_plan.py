@@ -9,6 +9,8 @@ import sys
 import pytest
 from test_stops import ENTRY, notebook
 
+from conftest import completion
+
 # ---- as make prints it
 
 
@@ -69,3 +71,57 @@ def test_a_plan_counts_what_is_left_and_expects_what_was_seen(project, endpoint)
     real = (len(endpoint.bodies) - before) * (10 * 1e4 + 5 * 2) / 1e6
     assert count == len(endpoint.bodies) - before == 4
     assert real / 1.5 < expected < 1.5 * real < most
+
+
+WHOLE, CUT = "stop", "length"
+
+
+@pytest.mark.parametrize("finish", [WHOLE, CUT])
+def test_a_first_plan_expects_by_other_models_replies_that_ended_by_themselves(
+    project, endpoint, finish
+):
+    """Twelve tokens each; where they were cut, at most stands alone."""
+    for path in (project / "data/recordings").rglob("*.jsonl"):
+        path.unlink()
+    entry = project / "data/models.toml"
+    entry.write_text(entry.read_text().replace("million_in = 1\n", "million_in = 1e4\n"))
+    answer = completion("twelve tokens of text", finish)
+    answer["usage"] = {"prompt_tokens": 10, "completion_tokens": 12, "total_tokens": 22}
+    endpoint.script = lambda n, body: answer
+    bedside(project, "run cancer_myth/03_evaluation -p mode record -p models remote")
+    files = {p: p.read_bytes() for p in project.rglob("*") if p.is_file() and "cache" not in str(p)}
+    told, before = bedside(project, "plan cancer_myth -p models unset"), len(endpoint.bodies)
+    assert len(endpoint.bodies) == before == 6
+    known = {p for p in project.rglob("*") if p.is_file() and "cache" not in str(p)}
+    assert known == files.keys() and all(p.read_bytes() == files[p] for p in known)
+    rows = re.findall(r"^cancer_myth/\S+ +unset +(\d+) .* (\S+) +\$([\d.]+)$", told, re.M)
+    assert [int(count) for count, *_ in rows] == [4, 6]
+    for count, expected, most in rows:
+        if finish == CUT:
+            assert expected == "unknown"
+        else:
+            paid = int(count) * (10 * 1e4 + 12 * 2) / 1e6
+            assert paid / 1.5 < float(expected.strip("$")) < 1.5 * paid < float(most)
+    lent = "expected of unset is by the length of other models' replies"
+    assert (lent in told) == (finish == WHOLE)
+
+
+def test_what_is_paid_is_never_more_than_the_plan_s_most(project, endpoint):
+    """Also where each reply is as long as its limit and its prompt as many tokens as bytes."""
+
+    def script(n, body):
+        answer = completion("word " * 20, "length")
+        sent = sum(len(m["content"].encode()) + 12 for m in body["messages"])
+        answer["usage"] = {"prompt_tokens": sent, "completion_tokens": 20}
+        return answer
+
+    entry = project / "data/models.toml"
+    entry.write_text(entry.read_text().replace("million_in = 1\n", "million_in = 1e4\n"))
+    endpoint.script = script
+    told = bedside(project, "plan cancer_myth -p models remote")
+    (count, most) = re.search(r"^(\d+) calls; .*at most \$([\d.]+)$", told, re.M).groups()
+    for name in ("02_adversarial_generation", "03_evaluation"):
+        bedside(project, f"run cancer_myth/{name} -p mode record -p models remote")
+    prompts = [sum(len(m["content"]) + 12 for m in b["messages"]) for b in endpoint.bodies]
+    paid = sum(prompts) * 1e4 / 1e6 + 20 * 2 * len(prompts) / 1e6
+    assert len(prompts) == int(count) and 0 < paid <= float(most)

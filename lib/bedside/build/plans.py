@@ -45,8 +45,7 @@ def planned(given: dict, paper: str = "") -> "pd.DataFrame":
     with tempfile.TemporaryDirectory() as tmp, within(figures=tmp):
         with _at_once() as pool:
             for rows in pool.map(functools.partial(_study, given), studies):
-                for name, key, row in rows:
-                    found.setdefault(key, {"notebook": name, **row})
+                found = rows | found
     calls = expected(list(found.values()))
     adaptive = {
         f"{study}/{notebook}": step
@@ -65,13 +64,14 @@ def _at_once():
 
 
 def _study(given, names):
-    """(notebook, key, row) of each call of a study's notebooks."""
+    """{key: row} of the calls of a study's notebooks, each that of the first that makes it."""
+    rows = {}
     with contextlib.redirect_stdout(io.StringIO()):
-        return [
-            (name, request.key, _row(request))
-            for name in names
-            for request in asyncio.run(_asked(name, {**given, "mode": "plan"}))
-        ]
+        for name in names:
+            for request in asyncio.run(_asked(name, {**given, "mode": "plan"})):
+                if request.key not in rows:
+                    rows[request.key] = _row(name, request)
+    return rows
 
 
 async def _asked(name, given):
@@ -95,16 +95,23 @@ async def _asked(name, given):
     return space["run"].planned() if last >= 0 else []
 
 
-def _row(request):
+def _row(name, request):
     prompt, completion = request.estimate()
-    form = store.redacted(request.fields).get("response_format") or ""
-    row = {"model": request.model, "form": form, "prompt": prompt, "completion": completion}
-    return {**row, "limit": completion, "chars": request.chars}
+    form = {k: v for k, v in request.fields.items() if k == "response_format"}
+    return {
+        "notebook": name,
+        "model": request.model,
+        "form": store.redacted(form).get("response_format") or "",
+        "prompt": prompt,
+        "completion": completion,
+        "limit": completion,
+        "chars": request.chars,
+    }
 
 
 def of_study(study: str, requests: Iterable[Request]) -> "pd.DataFrame":
     """The frame of these calls; see `expected`."""
-    return expected([{"notebook": f"{study}/", **_row(r)} for r in requests])
+    return expected([_row(f"{study}/", r) for r in requests])
 
 
 def expected(rows: list[dict]) -> "pd.DataFrame":
