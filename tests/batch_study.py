@@ -26,7 +26,7 @@ class Chains:
     chains: how many to each model; length: questions of one; more: MODELS= and budgets.
     """
 
-    run, fault, replays = "chains", "", "make chains"
+    run, fault, command = "chains", "", "make chains"
     notebooks = ("first",)  # that ask all of it, each
 
     def __init__(self, chains=2, length=3, **more):

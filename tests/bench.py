@@ -170,7 +170,7 @@ def batches():
                 kept = store.Recordings(paths.RECORDINGS / "a" / "b")
                 waiting = batches.Waiting(paths.BATCHES / f"n{batches.ENDS}", kept)
                 waiting.extend(requests(n, 55))
-                made, _ = batches.write(paths.BATCHES, "b")
+                made = batches.write(paths.BATCHES, "b")
                 assert sum(m.lines for m in made) == n
 
             show(f"{count:,} requests written", timed(written, 1))

@@ -144,7 +144,7 @@ class World:
         waiting = batches.Waiting(parts / f"03_evaluation{batches.ENDS}", run.recordings)
         for name in run.models:
             waiting.extend(request(i, p, name, max_tokens=max_tokens) for i, p in prompts.items())
-        made, _ = batches.write(parts, "sample")
+        made = batches.write(parts, "sample")
         self.made = [m.lines for m in made]  # of each file
         lines = [x for m in made for x in Path(m.path).read_text("utf-8").split("\n")[:-1]]
         return [json.loads(x) for x in lines]

@@ -456,10 +456,10 @@ def doctor():
             print(f"source {name}: {e}")
     for folder in sorted({p.parent for p in paths.RECORDINGS.rglob("*.jsonl")}):
         kept = store.Recordings(folder)
-        count = sum(1 for _ in kept.records())
-        print(f"recordings {paths.rel(folder)}: {count} replies")
+        print(f"recordings {paths.rel(folder)}: {len(kept)} replies")
         try:
-            print(f"  {kept.check_sound() or 'all can be read'}")
+            kept.check_sound()
+            print("  all can be read")
         except store.StoreError as e:
             print(f"  {e}")
     for name, m in registry.entries().items():

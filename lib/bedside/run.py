@@ -264,10 +264,6 @@ class Run:
         other.judge = judge
         return other
 
-    def leave(self, what: str) -> None:
-        """Note, in mode batch, which calls of this notebook no batch holds."""
-        self._planned.leave(f"{self.paper}/{self.notebook}: {what}")
-
     def waits(self, requests: Iterable[Request]) -> bool:
         """Whether a reply to any of these requests is to come by batch."""
         return self.mode == "batch" and any(r.key in self._planned.keys for r in requests)

@@ -15,6 +15,7 @@ from packaging.version import Version
 from bedside import BedsideError
 from bedside import __main__ as steps
 from bedside.annotation import tasks
+from bedside.asking import embedded
 from bedside.build import commands, notebooks
 from bedside.publish import readme
 from bedside.read import claims, paths
@@ -202,7 +203,7 @@ def test_no_path_of_one_machine_no_prompt_and_no_external_data_is_committed():
         if name.rpartition(".")[2] in texts or name == "Makefile":
             text = (paths.ROOT / name).read_text(errors="replace")
             assert f"{paths.ROOT}/" not in text and f"{os.path.expanduser('~')}/" not in text, name
-    for path in paths.RECORDINGS.rglob("smollm2-135m.jsonl"):
+    for path in (p for name in embedded.known() for p in paths.RECORDINGS.rglob(f"{name}.jsonl")):
         for line in path.read_text().splitlines():
             record = json.loads(line)
             assert re.fullmatch("[0-9a-f]{16}", record["fields"]["messages"]), path

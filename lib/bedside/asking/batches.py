@@ -1,7 +1,7 @@
 """Batches: requests that wait, as files in OpenAI's format, and what an engine answers.
 
     waiting = Waiting(path, recordings)     # for each notebook in mode batch: takes what it asks
-    made = write(parts, "sample")           # what all of them asked, as request files
+    jobs = write(parts, "sample")           # what all of them asked, as request files
     found = collect([results])              # what came, recorded, with an account
 
 A line's custom_id is the key of its request. What a recording needs besides is kept by key in
@@ -12,6 +12,7 @@ import contextlib
 import datetime
 import json
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,17 +41,13 @@ class Waiting:
     def __init__(self, path: Path, recordings: store.Recordings):
         self.path, self.recordings, self.keys = path, recordings, set()
 
-    def append(self, request: Request) -> None:
-        self.extend([request])
-
     def extend(self, requests: Iterable[Request]) -> None:
-        new = {r.key: r for r in requests if r.key not in self.keys}
-        self._put([self._row(r) for r in new.values()])
+        new = {r.key: self._row(r) for r in requests if r.key not in self.keys}
         self.keys |= new.keys()
-
-    def leave(self, what: str) -> None:
-        """Put down what no batch holds, in words for whoever runs the next command."""
-        self._put([{"left": what}])
+        if new:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with open(self.path, "ab") as file:
+                file.writelines(map(_line, new.values()))
 
     def _row(self, request):
         registry.check_batch(request.model)
@@ -58,13 +55,7 @@ class Waiting:
         folder, reads = (os.path.relpath(p, paths.RECORDINGS) for p in (kept.folder, kept.reads))
         about = {"model": request.model, "folder": folder, "reads": reads}
         about |= {"tokens": request.estimate(), "likely": request.likely}
-        body = registry.sent(request.model, request.body())
-        return {**request.kept(), **about, "body": body}
-
-    def _put(self, rows):
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with open(self.path, "ab") as file:
-            file.writelines(map(_line, rows))
+        return {**request.kept(), **about, "body": registry.sent(request.model, request.body())}
 
 
 def _line(row):
@@ -74,7 +65,8 @@ def _line(row):
 class Job(msgspec.Struct):
     """A request file: of which model, how many lines, USD at most (None without a price).
 
-    file, batch: their ids at a service, once it has them; taken: whether what came is recorded.
+    file, batch: their ids at a service, once it has them; usd: what it did cost, once what came is
+    recorded. taken: of a job from before these were deleted then.
     """
 
     path: str
@@ -83,18 +75,24 @@ class Job(msgspec.Struct):
     most: float | None
     file: str = ""
     batch: str = ""
+    usd: float | None = None
     taken: bool = False
 
     @property
     def name(self) -> str:
         return paths.rel(self.path)
 
+    @property
+    def beside(self) -> Path:
+        """Where it is kept: beside its file."""
+        return Path(self.path).with_suffix(".job.json")
+
     def keep(self, **changed: Any) -> None:
-        """Write the job down beside its file, with what has changed; on disk when it returns."""
+        """Write it down, with what has changed; it is on disk when this returns."""
         for name, value in changed.items():
             setattr(self, name, value)
-        kept = msgspec.json.encode(msgspec.structs.replace(self, path=Path(self.path).name))
-        paths.write(beside(self.path), kept, durable=True)
+        kept = msgspec.structs.replace(self, path=Path(self.path).name)
+        paths.write(self.beside, msgspec.json.encode(kept), durable=True)
 
     def keys(self) -> set[str]:
         """The keys of its requests."""
@@ -102,36 +100,26 @@ class Job(msgspec.Struct):
             return {json.loads(line)["custom_id"] for line in lines}
 
 
-def beside(path: str | Path) -> Path:
-    """Where the job of a request file is kept."""
-    return Path(path).with_suffix(".job.json")
+def write(parts: Path, run: str, but: Set[str] = frozenset()) -> list[Job]:
+    """What `Waiting`s put down below `parts`, as request files of a run, without the keys `but`.
 
-
-def write(parts: Path, run: str, but: Set[str] = frozenset()) -> tuple[list[Job], list[str]]:
-    """(request files of what `Waiting`s put down below `parts`, what no batch holds, in words).
-
-    run: its name; but: keys that are left out. Each request is asked once; a file holds one model,
-    and no more than an engine takes or the entry's `batch_tokens`. Its name is that of what it
-    holds. Files of the run that nobody sent are deleted first.
+    Each request is asked once; a file holds one model, and no more than an engine takes or the
+    entry's `batch_tokens`. Its name changes with what it holds. What nobody sent is deleted first.
     """
-    folder, waits, left = paths.BATCHES / run, {}, []
+    folder, waits = paths.BATCHES / run, {}
     for old in folder.glob("*.jsonl"):
-        if not beside(old).is_file():
+        if not old.with_suffix(".job.json").is_file():
             old.unlink()
     for part in sorted(parts.rglob(f"*{ENDS}")):
-        with open(part, "rb") as lines:
-            for line in lines:
-                row = json.loads(line) if line.endswith(b"\n") else {}  # cut off by a kill
-                if "left" in row:
-                    left.append(row["left"])
-                elif row and row["key"] not in but:
-                    waits.setdefault(row["model"], {})[row["key"]] = row
-    files = (_written(folder, m, some) for m, mine in waits.items() for some in _cut(m, mine))
-    return list(files), left
+        for line in part.read_bytes().split(b"\n")[:-1]:  # a killed notebook's last has no end
+            row = json.loads(line)
+            if row["key"] not in but:
+                waits.setdefault(row["model"], {})[row["key"]] = row
+    return [_written(folder, m, part) for m, mine in waits.items() for part in _cut(m, mine)]
 
 
 def _cut(model, rows):
-    """Parts of what is asked of a model, one for each file, as (line, row)s."""
+    """What is asked of a model, as the (line, row)s of one file after the other."""
     most = registry.model(model).batch_tokens or float("inf")
     part, size, tokens = [], 0, 0
     for key, row in rows.items():
@@ -146,15 +134,15 @@ def _cut(model, rows):
 
 
 def _written(folder, model, part):
-    """A request file; on disk, with what was asked, before anybody can answer it."""
-    asked = [row for _, row in part]
-    store.append(paths.BATCHES / "asked" / f"{folder.name}.jsonl", list(map(_line, asked)))
-    digest = store.digest([row["key"] for row in asked])[:8]
+    """A request file; what was asked is on disk before anybody can answer it."""
+    lines, rows = zip(*part)
+    store.append(paths.BATCHES / "asked" / f"{folder.name}.jsonl", list(map(_line, rows)))
+    digest = store.digest([row["key"] for row in rows])[:8]
     path = folder / f"{paths.file_name(model)}-{digest}.jsonl"
     folder.mkdir(parents=True, exist_ok=True)
-    paths.write(path, b"".join(line for line, _ in part))
-    usd = (registry.cost(model, *row["tokens"], batch=True) for row in asked)
-    return Job(str(path), model, len(part), registry.total(usd))
+    paths.write(path, b"".join(lines))
+    usd = registry.total(registry.cost(model, *row["tokens"], batch=True) for row in rows)
+    return Job(str(path), model, len(rows), usd)
 
 
 # ---- results
@@ -172,41 +160,34 @@ class Result(TypedDict, total=False):
 class Found:
     """What became of lines of results.
 
-    failed: {key: (what was asked, Failure)}; unknown, unreadable: their places; came: keys that
-    have a recording now; usd: price of all lines, the most that it can be where a line doesn't say
-    what it used, None without a price.
+    failed: {key: (model and item, Failure)}; odd: (what it is, place, "") of other lines that
+    weren't taken in; came: keys that have a recording now; usd: of all lines, the most that they
+    can cost where they don't say what they used, None without a price.
     """
 
     taken: int = 0
     known: int = 0
     failed: dict = field(default_factory=dict)
-    unknown: list = field(default_factory=list)
-    unreadable: list = field(default_factory=list)
+    odd: list = field(default_factory=list)
     came: set = field(default_factory=set)
     usd: float | None = 0.0
 
-    def told(self) -> Iterator[str]:
-        """The account in lines; of each kind of fault some are named."""
+    def told(self, shown: int = 3) -> Iterator[str]:
+        """The account in lines; of each kind of fault so many are named."""
+        odd, kinds = Counter(what for what, *_ in self.odd), {}
         yield (
             f"{self.taken} taken in, {self.known} known already, {len(self.failed)} failed,"
-            f" {len(self.unknown)} never asked for, {len(self.unreadable)} unreadable"
+            f" {odd[UNKNOWN]} {UNKNOWN}, {odd[UNREADABLE]} {UNREADABLE}"
         )
-        kinds = {}
-        for about, failure in self.failed.values():
-            kinds.setdefault(failure.kind, []).append((about, failure.message))
-        for kind, mine in kinds.items():
-            named = _some("; ", [f"{a['model']}, {a['item']}" for a, _ in mine])
-            yield f"  {len(mine)} {kind}: {named}: {mine[0][1]}"
-        for places, what in (
-            (self.unknown, "never asked for by this checkout"),
-            (self.unreadable, "no result, or cut off"),
-        ):
-            if places:
-                yield f"  {len(places)} {what}: {_some(', ', places)}"
+        failed = [(f.kind, name, f": {f.message}") for name, f in self.failed.values()]
+        for kind, name, words in failed + self.odd:
+            kinds.setdefault(kind, ([], words))[0].append(name)
+        for kind, (names, words) in kinds.items():
+            more = "; ..." * (len(names) > shown)
+            yield f"  {len(names)} {kind}: {'; '.join(names[:shown])}{more}{words}"
 
 
-def _some(between, names, shown=3):
-    return between.join(names[:shown]) + ", ..." * (len(names) > shown)
+UNKNOWN, UNREADABLE = "never asked for by this checkout", "unreadable or cut off"
 
 
 def results(place: str | Path) -> list[Path]:
@@ -214,10 +195,8 @@ def results(place: str | Path) -> list[Path]:
     place = Path(place)
     if there := [place] if place.is_file() else sorted(place.rglob("*.jsonl")):
         return there
-    raise BedsideError(
-        f"FROM={place}: there is no such file, and no folder in which one ends in .jsonl; name what"
-        " the engine wrote"
-    )
+    told = "there is no such file, nor a folder with one that ends in .jsonl"
+    raise BedsideError(f"FROM={place}: {told}; name what the engine wrote")
 
 
 def collect(files: Iterable[Path]) -> Found:
@@ -230,30 +209,29 @@ def collect(files: Iterable[Path]) -> Found:
     found, asked, kept = Found(), store.Recordings(paths.BATCHES / "asked"), {}
     for path in files:
         try:
-            with open(path, "rb") as lines:
-                for number, line in enumerate(lines, 1):
-                    place = f"{paths.rel(path)} line {number}"
-                    if line.strip() and (got := _asked_for(found, asked, line, place)):
-                        _take(found, kept, *got)
+            lines = path.read_bytes().split(b"\n")
         except OSError as e:
             raise BedsideError(f"{paths.rel(path)} can't be read ({e.strerror})") from None
-        finally:
-            for recordings in kept.values():
-                recordings.write()
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                _read(found, asked, kept, line, f"{paths.rel(path)} line {number}")
+        for recordings in kept.values():
+            recordings.write()
     return found
 
 
-def _asked_for(found, asked, line, place):
-    """(what was asked, what came) of a line of results; None, and its place put down, if odd."""
+def _read(found, asked, kept, line, place):
+    """Take a line of results in, or put down what it is."""
     result = _parsed(line)
     about = asked.get(result["custom_id"]) if result else None
     if not about:
-        return (found.unknown if result else found.unreadable).append(place)
+        return found.odd.append((UNKNOWN if result else UNREADABLE, place, ""))
     try:
-        came = _parsed(failures.masked(line, registry.secrets(about["model"])))
-        return about, *_outcome(about, came.get("response") or {}, came.get("error"))
+        masked = failures.masked(line, registry.secrets(about["model"]))
+        outcome = _outcome(about, _parsed(masked))
     except RecursionError:  # just not too deep to be parsed
-        return found.unreadable.append(place)
+        return found.odd.append((UNREADABLE, place, ""))
+    return _take(found, kept, about, *outcome)
 
 
 def _parsed(line):
@@ -266,37 +244,26 @@ def _parsed(line):
     return result if result.get("response") or result.get("error") else None
 
 
-def _outcome(about, response, error):
-    """(record or None, failure or None, tokens as `cost` takes them) of what came."""
+LATE = "request_timeout"  # the code of a line whose call took too long, as a 504 says
+
+
+def _outcome(about, result):
+    """(record or None, failure or None, tokens as `cost` takes them) of a line."""
+    response, error = result.get("response") or {}, result.get("error")
     status, answer = response.get("status_code", 200), response.get("body")
+    failed, date = answer is None and error, _date(answer)
+    if failed and status not in range(400, 600):
+        late = isinstance(error, dict) and error.get("code") == LATE
+        status = 504 if late else failures.status_of(error)
     try:
-        if answer is None and error:
-            raise _left(status, error)
-        if status != 200:
+        if failed or status != 200:
             status = status if isinstance(status, int) else 502
-            raise failures.of(status, json.dumps(answer).encode(), {}, ())
-        record = failures.read(about, answer, {}, (), _date(answer))
+            raise failures.of(status, json.dumps(failed or answer).encode(), {}, ())
+        record = failures.read(about, answer, {}, (), date)
         return record, None, used(record)
     except Failure as e:
-        withheld = e.fate == "withheld"
-        record = failures.withheld(about, e, _date(answer)) if withheld else None
+        record = failures.withheld(about, e, date) if e.fate == "withheld" else None
         return record, None if record else e, e.tokens
-
-
-# what becomes of lines that an engine never got to, by the code of their error
-LEFT = {"batch_expired": "expired", "batch_cancelled": "cancelled"}
-LATE = "request_timeout"  # of one whose call took too long, as a 504 says of a direct call
-
-
-def _left(status, error):
-    """The Failure of a line that has an error in place of an answer."""
-    code = str(error.get("code")) if isinstance(error, dict) else None
-    if status not in range(400, 600):
-        status = 504 if code == LATE else failures.status_of(error)
-    failure = failures.of(status, json.dumps(error).encode(), {}, ())
-    if code in LEFT:
-        failure.kind, failure.status, failure.fate = LEFT[code], "", "again"
-    return failure
 
 
 def _date(answer):
@@ -314,15 +281,14 @@ def _take(found, kept, about, record, failure, tokens):
     known = key in found.came or key in kept[place]
     if key not in found.came and not (failure and key in found.failed):  # else it is paid already
         usd = registry.cost(model, *tokens[:2], batch=True)
-        if usd is None:
-            usd = registry.cost(model, *about["tokens"], batch=True)
-        found.usd = registry.total((found.usd, usd))
+        most = registry.cost(model, *about["tokens"], batch=True)
+        found.usd = registry.total((found.usd, most if usd is None else usd))
     if failure and not known:
-        found.failed[key] = about, failure
+        found.failed[key] = f"{model}, {about['item']}", failure
         return
     found.failed.pop(key, None)  # the same line failed elsewhere
     found.came.add(key)
     found.known += known
+    found.taken += not known
     if not known:
-        found.taken += 1
         kept[place].put(model, {**record, "batch": True})

@@ -38,7 +38,7 @@ MEMBER = r'"[\w-]*?(?:retry|reset)[\w-]*(?<!ms)\\?"\s*:\s*(?:\\?")?(?P<member>[^
 SAID = rf"{MEMBER}|{SOON}(?P<words>{DATE}|{LENGTH})"
 
 # a call's limit and what the model holds: where that is less, no other prompt would be answered
-FITS = r"(?:too large: (\d+).*)?context.{0,20}?(\d+)(?:.*?(\d+) in the (?:output|comp))?"
+FITS = r"(?:too large: (\d{1,9}).*)?context.{0,20}?(\d{1,9})(?:.*?(\d{1,9}) in the (?:out|comp))?"
 
 
 @dataclass(eq=False)
@@ -105,14 +105,14 @@ def seconds(said: str) -> float | None:
     """Seconds from now: of a number, a length of time such as 6m0s, a date; None for all else."""
     import pandas as pd
 
-    if re.fullmatch(LENGTH, said.strip(), re.I):
-        parts = re.findall(PART, said, re.I)
-        return sum(float(n) * UNITS_S[unit.lower()] for n, unit in parts)
     try:
         found = float(said)
     except ValueError:
         date = pd.to_datetime(said, utc=True, errors="coerce")
-        found = (date - pd.Timestamp(0, tz="UTC")).total_seconds()
+        found = -1.0 if pd.isna(date) else date.timestamp()
+    if re.fullmatch(LENGTH, said.strip(), re.I):
+        parts = re.findall(PART, said, re.I)
+        found = sum(float(n) * UNITS_S[unit.lower()] for n, unit in parts)
     found = found / 1000 if found >= 1e12 else found  # ms since 1970
     found = max(found - time.time(), 0.0) if found >= 1e9 else found  # s since 1970
     return found if 0 <= found < 1e9 else None

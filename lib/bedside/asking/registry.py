@@ -24,7 +24,7 @@ import msgspec
 from msgspec import Meta
 
 from bedside import BedsideError, choose
-from bedside.read import outside, paths
+from bedside.read import outside, paths, surroundings
 
 from . import store
 
@@ -201,7 +201,7 @@ def _read():
             sound[name] = as_model(name, fields, f"{paths.rel(path)}, [{name}]")
         except BedsideError as e:
             faults[name] = str(e)
-    own = json.loads(os.environ.get(INLINE) or "{}")
+    own = json.loads(surroundings.variable(INLINE) or "{}")
     return sound | {name: as_model(name, fields) for name, fields in own.items()}, faults
 
 
@@ -218,12 +218,9 @@ def names_of(given: str | dict | Sequence[str | dict]) -> str:
     fields = {k: v for k, v in given.items() if k != "name"}
     name = re.sub(r"[\s,]+", "-", str(given.get("name") or given.get("model") or "").strip())
     made = as_model(name, fields, where := f"models, the entry {name!r}")
-    own = json.loads(os.environ.get(INLINE) or "{}")
+    own = json.loads(surroundings.variable(INLINE) or "{}")
     if name not in own and entries().get(name, made) != made:
-        raise BedsideError(
-            f'{where}: data/models.toml has another one of this name; add "name" to yours, or give'
-            " that name alone"
-        )
+        raise BedsideError(f"{where}: data/models.toml has another one of this name; rename yours")
     os.environ[INLINE] = json.dumps(own | {name: fields}, default=str)
     entries()[name] = made
     return name
@@ -294,7 +291,7 @@ def check_callable(name: str) -> None:
     check_there(name)
     _check_alone(name)
     m = model(name)
-    if unset := [v for v in _from_environment(m) if not os.environ.get(v)]:
+    if unset := [v for v in _from_environment(m) if not surroundings.variable(v)]:
         what = "its key in " * (unset[0] == m.api_key_env)
         raise StopRun(f"model {name!r} needs {what}the environment variable {unset[0]}")
 
@@ -311,7 +308,7 @@ def _variables(value):
 
 def secrets(name: str) -> list[str]:
     """What no message about a model may show: its key, and what else the environment gives it."""
-    return [os.environ[v] for v in _from_environment(model(name)) if os.environ.get(v)]
+    return [*filter(None, map(surroundings.variable, _from_environment(model(name))))]
 
 
 def connection(name: str, url: str | None = None) -> dict:
@@ -319,7 +316,7 @@ def connection(name: str, url: str | None = None) -> dict:
     m = model(name)
     return {
         "base_url": expanded(url or m.base_url),
-        "api_key": os.environ.get(m.api_key_env) or "none",  # for endpoints that want none
+        "api_key": surroundings.variable(m.api_key_env) or "none",  # for endpoints that want none
         "timeout": m.timeout_s,
         "default_query": expanded(m.query),
         "default_headers": expanded(m.headers),
@@ -422,7 +419,7 @@ def expanded(value: Any) -> Any:
     """A value of an entry with ${VARIABLES} from the environment in its texts."""
 
     def filled(match):
-        return json.dumps(os.environ.get(match[1], match[0]))[1:-1]
+        return json.dumps(surroundings.variable(match[1]) or match[0])[1:-1]
 
     return json.loads(VARIABLE.sub(filled, json.dumps(value)))
 

@@ -115,8 +115,7 @@ class Recordings:
 
     def __init__(self, folder: Path | str, reads: Path | str | None = None):
         self.folder, self.reads = Path(folder), Path(reads or folder)
-        self.damaged = {}  # (path, line number) -> why it is no recording
-        self.torn = set()  # (path, line number) of what a crash cut off
+        self.damaged = []  # ((path, line number), why it is no recording)
         self._lines = {}  # key -> line
         self._done = {}  # path -> (bytes, lines) that were read
         self._pending = {}  # path -> lines not yet on disk
@@ -151,11 +150,10 @@ class Recordings:
                     if line.strip():
                         self._lines[key_in(line)] = line
                 except ValueError as e:
-                    if line.rstrip(b"\r\n").endswith(CUT):
-                        self.torn.add((path, number))
-                    elif whole:
+                    if whole and not line.rstrip(b"\r\n").endswith(CUT):
                         json_fault = isinstance(e, json.JSONDecodeError | UnicodeError)
-                        self.damaged[path, number] = "not JSON" if json_fault else str(e)
+                        why = "not JSON" if json_fault else str(e)
+                        self.damaged.append(((path, number), why))
                 if whole:  # else it is being written, or cut off by a crash
                     at += len(line)
                     self._done[path] = at, number
@@ -174,19 +172,16 @@ class Recordings:
         """All records, file by file."""
         return map(outside.parsed, list(self._lines.values()))
 
-    def check_sound(self) -> str:
-        """Raise StoreError if a file is damaged: its replies would be paid for once more.
-
-        Returns what crashes cut off, in words; empty if nothing was.
-        """
+    def check_sound(self) -> None:
+        """Raise StoreError if a file is damaged: its replies would be paid for once more."""
         if self.damaged:
+            named = [f"{rel(path)}, line {number}: {why}" for (path, number), why in self.damaged]
+            more = f"; and {len(named) - 3} more" if len(named) > 3 else ""
             raise StoreError(
-                f"{_places(self.damaged)}: not recordings ({next(iter(self.damaged.values()))});"
-                " the replies in them would be asked and paid for again. Put back the file, from"
-                " git or a copy, or take these lines out, to have them asked again"
+                f"{'; '.join(named[:3])}{more}. These lines are damaged, and their replies would be"
+                " asked and paid for again. Put back the file, from git or a copy, or take these"
+                " lines out, to have them asked again"
             )
-        told = "cut off by a crash, and asked for again where it is needed"
-        return f"{_places(self.torn)}: {told}" if self.torn else ""
 
     def nearest(self, item: str, fields: dict) -> str:
         """Which fields differ in the recording of `item` nearest to a request's, in words."""
@@ -213,6 +208,7 @@ class Recordings:
     def _append(self, path, lines, keep=True):
         try:
             append(path, lines, keep)
+            self._done.setdefault(path, (0, 0))
         except OSError as e:
             raise StoreError(
                 f"{rel(path)}: recordings can't be written, so the run stops here"
@@ -248,19 +244,6 @@ class Recordings:
         self.refresh(new_files=False)
 
     def _write(self, pending):
-        faults = []
-        for path, lines in pending.items():
-            try:
-                self._append(path, lines)
-                self._done.setdefault(path, (0, 0))
-            except StoreError as e:  # what is for other files is kept nevertheless
-                faults.append(e)
-        if faults:
-            raise faults[0]
-
-
-def _places(places, shown=3):
-    """Lines of files, such as `a.jsonl, line 2; b.jsonl, line 5; and 2 more`."""
-    named = [f"{rel(path)}, line {number}" for path, number in sorted(places)]
-    more = [f"and {len(named) - shown} more"] if len(named) > shown else []
-    return "; ".join(named[:shown] + more)
+        with contextlib.ExitStack() as files:  # one that can't be written keeps back no other
+            for path, lines in pending.items():
+                files.callback(self._append, path, lines)

@@ -1,6 +1,5 @@
 """How many tokens a call uses: by its texts before it, by the counts that came with its reply."""
 
-import math
 import re
 import unicodedata
 from collections.abc import Collection
@@ -10,24 +9,16 @@ from bedside.read.outside import MOST
 
 # what a chat template adds to a prompt at most, in tokens: in all, and for each text
 TEMPLATE, MESSAGE = 100, 12
-ASCII_PER_TOKEN = 2.75  # characters, by a cautious estimate
 
 
-def prompt_tokens(texts: Collection[str], likely: bool = False) -> int:
-    """Tokens of a prompt at most: a byte each; likely: by a cautious estimate."""
-    return TEMPLATE + sum(MESSAGE + _tokens(text, likely) for text in texts)
+def prompt_tokens(texts: Collection[str]) -> int:
+    """Tokens of a prompt at most: one for each byte of a text.
 
-
-def _tokens(text, likely):
-    """A byte each, in UTF-8 or in the text's compatibility form, which some tokenizers read."""
-    if likely:
-        ascii = len(text.encode("ascii", "ignore"))
-        return _bytes(text) - ascii + math.ceil(ascii / ASCII_PER_TOKEN)
-    return max(_bytes(text), _bytes(unicodedata.normalize("NFKC", text)))
-
-
-def _bytes(text):
-    return len(text.encode("utf-8", "surrogatepass"))
+    Of UTF-8, or of the text's compatibility form, which some tokenizers read.
+    """
+    forms = [(text, unicodedata.normalize("NFKC", text)) for text in texts]
+    most = (max(len(f.encode("utf-8", "surrogatepass")) for f in both) for both in forms)
+    return TEMPLATE + MESSAGE * len(texts) + sum(most)
 
 
 # the last parts of the names by which providers count a prompt's tokens that come from a cache or

@@ -27,7 +27,7 @@ class Notebooks:
         self.account = account(s)
         usual = profile, settings.name_of(profile, settings.changed(given))
         named = {} if self.run in usual else {"run": self.run}
-        self.replays = command("all", {**named, **known})
+        self.command = command("record", {**named, **known})
 
     def ask(self, folder: Path) -> None:
         """Let all that still miss replies put down what can be asked now, below a folder."""

@@ -79,7 +79,7 @@ class Questions:
     def __init__(self, given: dict):
         own, self.given = begun({**given, "mode": "plan"})
         self.run, self.account, self.fault = f"own-{own.name}", rounds.account(vars(own)), ""
-        self.replays = rounds.command("study", self.given)
+        self.command = rounds.command("study", self.given)
 
     def ask(self, folder: Path) -> None:
         """Let what can be asked now be put down below a folder."""
