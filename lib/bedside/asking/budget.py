@@ -263,20 +263,23 @@ async def turn(waits: Callable[[], None] = lambda: None) -> AsyncIterator[None]:
 
 
 def _taken():
-    with _taking:
-        if not _turns:
-            file = _opened(f"turn-{paths.file_name(make())}")
-            try:
-                locks.lock(file, wait=False)
-            except OSError:
-                return False
-            with _state() as state:
-                _sent.clear()
-                _sent.update({name: deque(sent) for name, sent in state["sent"].items()})
-            for old in folder().glob("turn-*"):
-                if old.stat().st_mtime < time.time() - TURNS_S:
-                    old.unlink(missing_ok=True)
-        _turns.append(_turns[0] if _turns else file)
+    with _taking, contextlib.ExitStack() as stack:
+        if _turns:
+            _turns.append(_turns[0])
+            return True
+        file = stack.enter_context(_opened(f"turn-{paths.file_name(make())}"))
+        try:
+            locks.lock(file, wait=False)
+        except OSError:
+            return False
+        with _state() as state:
+            _sent.clear()
+            _sent.update({name: deque(sent) for name, sent in state["sent"].items()})
+        for old in folder().glob("turn-*"):
+            if old.stat().st_mtime < time.time() - TURNS_S:
+                old.unlink(missing_ok=True)
+        _turns.append(file)
+        stack.pop_all()  # it stays open
         return True
 
 
