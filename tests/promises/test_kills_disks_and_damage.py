@@ -11,6 +11,7 @@ import pytest
 import bedside
 from bedside import BedsideError
 from bedside.annotation import log
+from bedside.read.surroundings import here
 from bedside.seminar import classroom
 from calling import result
 from conftest import completion, until
@@ -309,7 +310,7 @@ def test_a_wrong_entry_is_named_with_its_fault_and_spoils_no_other(world, endpoi
 
 
 def test_settings_of_a_run_that_are_damaged_are_one_sentence(world, monkeypatch):
-    monkeypatch.setenv("BEDSIDE_RUN", "mine")
+    monkeypatch.setattr(here, "run", "mine")
     (world.folder / "figures/runs/mine").mkdir(parents=True)
     for content in (b"", b"[]", b'{"seed": 1}', b"\xff", b'{"a": ' + b"[" * 9000):
         (world.folder / "figures/runs/mine/run.json").write_bytes(content)

@@ -14,7 +14,6 @@ had reserved stays counted, since its calls may be paid for.
 import asyncio
 import contextlib
 import json
-import os
 import threading
 import time
 import uuid
@@ -24,6 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bedside.read import outside, paths
+from bedside.read.surroundings import here
 
 from . import locks
 from .registry import StopRun, cost, model
@@ -37,13 +37,14 @@ MAKES, TURNS_S = 50, 7 * 24 * 3600  # how many makes, and how long files of turn
 
 
 def folder() -> Path:
-    """Where processes meet: the checkout's .cache, or BEDSIDE_LEDGER."""
-    return Path(os.environ.get("BEDSIDE_LEDGER") or paths.CACHE)
+    """Where processes meet: the checkout's .cache, or another one."""
+    return Path(here.ledger or paths.CACHE)
 
 
 def make() -> str:
     """What stands for the whole `make`, or for this process where none is running."""
-    return os.environ.setdefault("BEDSIDE_MAKE", f"process {uuid.uuid4().hex}")
+    here.make = here.make or f"process {uuid.uuid4().hex}"
+    return here.make
 
 
 def _opened(name):

@@ -6,13 +6,14 @@ with Watch() as watch:    # of a make; of its processes one calls at a time
 
 import contextlib
 import datetime
-import os
 import shutil
 import sys
 import threading
 import time
 from collections import Counter
 from typing import TextIO
+
+from bedside.read.surroundings import here
 
 from . import budget
 
@@ -38,7 +39,7 @@ class Meter:
         self.recorded, self.count, self.usd, self.unpriced = recorded, 0, 0.0, 0
         self.failed, self.again = Counter(), Counter()  # by kind: for good, and tried once more
         self.began, self.told = time.monotonic(), 0.0
-        self.live = bool(os.environ.get("BEDSIDE_LIVE"))
+        self.live = here.live
 
     def paid(self, usd: float | None) -> None:
         self.usd, self.unpriced = self.usd + (usd or 0.0), self.unpriced + (usd is None)
