@@ -22,7 +22,7 @@ from tqdm import tqdm
 import bedside
 from bedside import BedsideError
 from bedside import __main__ as commands
-from bedside.asking import batches, budget, dry_run, registry, sending, submitting
+from bedside.asking import batches, budget, registry, sending, submitting
 from bedside.asking.replies import Request
 from bedside.read import paths
 from bedside.read.surroundings import here
@@ -55,7 +55,6 @@ def placed(folder, patch):
     patch.setattr(paths, "BATCHES", folder / "batches")
     patch.setattr(here, "figures", str(folder / "figures"))
     patch.setattr(here, "ledger", str(folder / "ledger"))
-    patch.setattr(dry_run, "_waves", {})
     registry._read.cache_clear()
 
 

@@ -311,33 +311,27 @@ def data(profile="public", mirror="", names=""):
 def plan(given, paper=""):
     """Print calls, tokens and cost of all replies that are not recorded, without a call."""
     from .asking import registry
-    from .build import notebooks
+    from .build import plans
 
-    calls = notebooks.planned(given, _study(paper))
+    calls = plans.planned(given, _study(paper))
     saved = any(registry.model(m).batch_discount for m in calls["model"].unique())
-    ways = (False, True) if saved else (False,)
     print(
         f"{'notebook':38} {'model':24} {'calls':>7} {'prompt':>9} {'reply':>9}  expected   at most"
         + "  in batches: expected, at most" * saved
     )
-    totals = [0.0] * 2 * len(ways)
+    ways = (False, True) if saved else (False,)
     for (name, model), mine in calls.groupby(["notebook", "model"]):
-        expected, most = ([tuple(map(float, x)) for x in mine[c].to_numpy()] for c in TOKENS)
-        each = [
-            registry.total(registry.cost(model, *_known(x), batch=way) for x in tokens)
-            for way in ways
-            for tokens in (expected, most)
-        ]
-        totals = [registry.total(both) for both in zip(totals, each)]
-        usd = " ".join(f"{_usd(p):>9}" for p in each)
-        prompt, reply = (sum(x) for x in zip(*most))
-        print(f"{name:38} {model:24} {len(mine):7} {prompt:9.0f} {reply:9.0f} {usd}")
-    expected, most, *batches = map(_usd, totals)
-    told = f"; in batches expected {batches[0]}, at most {batches[1]}" if batches else ""
-    print(f"{len(calls)} calls; expected {expected}, at most {most}{told}")
-    if waves := int(calls["wave"].max()) if len(calls) else 0:
-        print(f"`make batch` needs {waves} waves at most")
-    if len(calls) and expected == "unknown":
+        usd = ""
+        for batch in ways:
+            expected, most, known = plans.costs(mine, batch)
+            expected = expected if known == len(mine) else None
+            usd += f" {plans.usd(expected):>9} {plans.usd(most):>9}"
+        prompt, reply = mine["prompt"].sum(), mine["completion"].sum()
+        print(f"{name:38} {model:24} {len(mine):7} {prompt:9.0f} {reply:9.0f}{usd}")
+    print(f"{len(calls)} calls; {'; in batches '.join(plans.told(calls, w) for w in ways)}")
+    for line in plans.notes(calls):
+        print(line)
+    if calls["expected_completion"].isna().any():
         print("expected is known once some replies of each model are recorded and prices are set")
     adaptive = calls.drop_duplicates("notebook").query("adaptive != ''")
     for name, what in zip(adaptive["notebook"], adaptive["adaptive"]):
@@ -354,17 +348,6 @@ def plan(given, paper=""):
 def _study(name):
     """`name` if it is a study's, or empty: a notebook's name would find nothing in silence."""
     return name and choose(name, paths.papers(), "study")
-
-
-def _usd(price):
-    return "unknown" if price is None else f"${price:.2f}"
-
-
-TOKENS = ["expected_prompt", "expected_completion"], ["prompt", "completion"]
-
-
-def _known(tokens):
-    return [None if t != t else t for t in tokens]
 
 
 def try_models(models=""):

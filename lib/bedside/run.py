@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from . import BedsideError, choose
-from .asking import dry_run, models, registry, store
+from .asking import models, registry, store
 from .asking.replies import NO_ANSWER, Reply, Request
 from .build import settings
 from .judging import judges, trust_cards
@@ -195,10 +195,8 @@ class Run:
     async def ask(self, requests: Iterable[Request], label: str = "") -> list[Reply]:
         """`models.ask` with this run's mode, its recordings and the rest of its budget."""
         asked, calling = list(requests), self._calling(label)
-
         spared = None if self._replaying else self.labelled
-        with dry_run.by_calls(self._step_by_step):
-            replies = await models.ask(asked, self.recordings, spared=spared, **calling)
+        replies = await models.ask(asked, self.recordings, spared=spared, **calling)
         lost = sum(reply.error == models.NOT_RECORDED for reply in replies)
         if lost and not self._replaying:
             told = (
@@ -370,15 +368,17 @@ class Run:
         judged: bool | tuple[str, ...] = False,
         layout: Layout | None = None,
         kind: str = "table",
-    ) -> Grid:
+    ) -> Grid | None:
         """Write <name>.csv and .md from a frame with the columns `tables.COLUMNS`.
 
         Missing low, high, n, unscored are empty. digits: decimals in the versions for readers, None
         for each number's shortest form; the CSV has ten significant digits. judged: adds the
         judge's name and kappa to the caption; a tuple names the judge's tasks ("" the main one).
         layout: the paper's rows and columns, in the versions for readers. Returns the table as a
-        notebook shows it.
+        notebook shows it; dry runs have none.
         """
+        if self.mode in models.DRY:
+            return None
         if judged:
             caption = f"{caption} ({'; '.join(self._judged(judged))})".strip()
         caption = " ".join(
@@ -525,19 +525,14 @@ class Run:
     # ---- provenance
 
     def close(self) -> None:
-        """Hash the outputs and write this notebook's part of the manifest.
-
-        In the modes plan and batch: write the requests that would be sent.
-        """
+        """Hash the outputs and write this notebook's part of the manifest; dry runs have none."""
         self._calls.close()
-        folder, name = self.folder.parent / ".parts", f"{self.paper}.{self.notebook}"
-        folder.mkdir(exist_ok=True)
-        if self.mode == "plan":
-            calls = json.dumps([dry_run.planned(r) for r in self.planned()])
-            paths.write(folder / f"{name}.plan.json", calls)
         if self.mode in models.DRY:
             return
-        paths.write(folder / f"{name}.json", json.dumps(self.part(), indent=1))
+        folder = self.folder.parent / ".parts"
+        folder.mkdir(exist_ok=True)
+        part = json.dumps(self.part(), indent=1)
+        paths.write(folder / f"{self.paper}.{self.notebook}.json", part)
 
     def planned(self) -> list[Request]:
         """The requests without a recording that mode plan found, each once."""

@@ -26,7 +26,6 @@ from batch_study import (
     with_key,
 )
 from bedside import BedsideError
-from bedside.asking import dry_run
 from bedside.read import paths
 from bedside.read.surroundings import here
 from calling import request
@@ -376,13 +375,3 @@ def test_a_budget_is_of_one_make_and_a_total_of_all(priced, monkeypatch):
     with pytest.raises(BedsideError, match=r"BUDGET_TOTAL=0\.14 would be passed"):
         submit(Chains(length=6, budget_total=0.14))
     assert len(priced.batches) == 5
-
-
-def test_what_follows_from_replies_in_a_sequence_takes_a_wave_each(world):
-    """Whatever its text says; what comes together shares one."""
-    world.model()
-    asked = [request(item, item, max_tokens=20) for item in "abcd"]
-    with dry_run.in_sequence():
-        for some in (asked[:1], asked[1:3], asked[3:]):
-            dry_run.stand_ins(some)
-    assert [dry_run.wave(each) for each in asked] == [1, 2, 2, 3]
