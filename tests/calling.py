@@ -203,7 +203,7 @@ class World:
 
     def spent(self):
         """USD that this make has spent, as far as the budgets know."""
-        return budget.total()[1]
+        return budget.spent()
 
 
 def _asking(folder, make, items, minute, how):

@@ -117,7 +117,7 @@ def run(names, given, jobs=0, stamps=""):
 
     def done(name, seconds):
         passed.append(name)
-        watch.write(f"[{len(passed):2} of {len(names)}] {name:45} {seconds:5.1f} s", name)
+        watch.write(f"[{len(passed):2} of {len(names)}] {name:45} {seconds:5.1f} s")
         if stamps:
             path = Path(stamps, f"{name}.done")
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -131,7 +131,7 @@ def run(names, given, jobs=0, stamps=""):
         here.live = True
         budget.make()  # opens an account for the kernels: without make there is none
     try:
-        with progress.Watch(names, calling) as watch:
+        with progress.Watch(calling) as watch:
             notebooks.run_all(names, given, jobs, done)
     except BedsideError:  # the pages say what is missing, with what there is
         folder = settings.outputs(given.get("profile", "sample"))
@@ -415,10 +415,10 @@ def serve(model="smollm2-135m"):
 
 
 def doctor():
-    """List what this checkout has and lacks, damaged recordings too; mend damaged budgets."""
+    """List what this checkout has and lacks, damaged recordings too."""
     import importlib.metadata
 
-    from .asking import budget, embedded, registry, store
+    from .asking import embedded, registry, store
     from .read import sources
 
     print(f"Python {sys.version.split()[0]} at {sys.prefix}")
@@ -445,8 +445,6 @@ def doctor():
             print("  all can be read")
         except store.StoreError as e:
             print(f"  {e}")
-    if told := budget.mended():
-        print(told)
     for name, m in registry.entries().items():
         if m.api_key_env:
             state = "set" if variable(m.api_key_env) else "not set"

@@ -127,7 +127,7 @@ class Calls:
             await asyncio.gather(*self.tasks.values(), return_exceptions=True)
             await self.recordings.flush()
         finally:
-            self.meter.close()
+            self.meter.tell(end="\n")
             self.account.close()
             await self.stack.aclose()
 
@@ -152,10 +152,13 @@ class Calls:
                 self.account.check_price(name)
                 self.recordings.check_writable(name)
                 if not self.models:
-                    await self.stack.enter_async_context(budget.turn(self.meter.waits))
+                    await self.stack.enter_async_context(budget.turn(self._waits))
                     self.recordings.refresh()  # what others have recorded meanwhile
                 self.models[name] = await opened(self.stack, name)
         return self.models[name]
+
+    def _waits(self):
+        self.meter.tell("waits while another process of this make calls models")
 
     async def _asked(self, request):
         try:

@@ -98,7 +98,7 @@ def execute(own: Own, given: dict) -> None:
         budget.make()
     live = within(live=calling)
     try:
-        with live, progress.Watch([f"own/{own.name}"], calling):
+        with live, progress.Watch(calling):
             executed = notebooks.run_own(own.name, {**blank, **given})
     finally:
         if calling:
