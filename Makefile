@@ -195,7 +195,7 @@ newer = $(if $(shell find $(1) -type f -newer $(2) 2>/dev/null | head -n 1),FORC
 define notebook
 $(STAMPS)/$(2)/$(1).done: notebooks/$(2)/$(1).ipynb $(FOUNDATION) $(SOURCE_$(2)) $(SETTINGS) $(DATA) $(READY)
 $(STAMPS)/$(2)/$(1).done: $(wildcard data/sample/$(2)/* data/prompts/$(2)/* data/computed/$(2)/* \
-		data/specifications/$(2).toml $(patsubst %,data/%/$(2).csv,published claims readings))
+		data/specifications/$(2).toml data/published/$(2).csv data/claims/$(2).toml)
 $(STAMPS)/$(2)/$(1).done: $(call newer,data/external/$(2) data/recordings/$(2),$(STAMPS)/$(2)/$(1).done)
 	@rm -f $$@ && echo $(2)/$(1) >> $(STAMPS)/$(2).todo
 endef
