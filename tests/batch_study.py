@@ -1,4 +1,4 @@
-"""A small study as `submission` asks it, and an endpoint of batches that it is asked at."""
+"""A small study as `submitting` asks it, and an endpoint of batches that it is asked at."""
 
 import asyncio
 import contextlib
@@ -6,31 +6,32 @@ import json
 import re
 import shutil
 from collections import Counter
+from pathlib import Path
 
 from batch_objects import ENDED
 from batch_service import BatchService
-from bedside import bulk
-from bedside.asking import dry_run, ledger, models, registry, store
+from bedside.asking import batches, budget, models, registry, store, submitting
 from bedside.asking.replies import Request
-from bedside.build import settings
-from bedside.bulk import files, results, service, submission
+from bedside.build import rounds, settings
 from bedside.read import paths
+from conftest import with_fields
 
 KEY = "made-up-3b8e61f4d7a9"  # like no provider's, so that no pattern finds it
 PRICES = {"usd_per_million_in": 100.0, "usd_per_million_out": 300.0, "batch_discount": 0.5}
 
 
 class Chains:
-    """Chains of questions to each model, each with all replies before, as `submission.Notebooks`.
+    """Chains of questions to each model, each with all replies before, as `rounds.Notebooks`.
 
     chains: how many to each model; length: questions of one; more: MODELS= and budgets.
     """
 
-    run, fault, replays = "chains", "", "make chains"
+    run, fault, command = "chains", "", "make chains"
     notebooks = ("first",)  # that ask all of it, each
 
     def __init__(self, chains=2, length=3, **more):
         self.settings = settings.validated(**{"models": "a", **more})
+        self.account = rounds.account(self.settings)
         self.chains, self.length = chains, length
 
     async def _all(self, mode, recordings, plan):
@@ -49,18 +50,17 @@ class Chains:
                 return
             said += reply.text
 
-    def ask(self, scratch):
+    def ask(self, folder):
         recordings = store.Recordings(paths.RECORDINGS / self.run)
-        with submission.prepared(scratch) as parts:
-            for notebook in self.notebooks:
-                sink = files.Sink(parts / notebook, recordings)
-                asyncio.run(self._all("batch", recordings, sink))
-                sink.close()
+        for notebook in self.notebooks:
+            waiting = batches.Waiting(folder / f"{notebook}{batches.ENDS}", recordings)
+            asyncio.run(self._all("batch", recordings, waiting))
 
-    def most(self):
+    def likely(self):
+        """Prompt tokens of its first request, by a cautious estimate."""
         plan = []
         asyncio.run(self._all("plan", store.Recordings(paths.RECORDINGS / self.run), plan))
-        return max(map(dry_run.wave, plan), default=0)
+        return plan[0].likely
 
     def recorded(self):
         """{key: text} of what is on disk."""
@@ -94,18 +94,18 @@ def paid(service):
 
 def spent(scope):
     """USD that the ledger has for a make or for runs of the same settings."""
-    return ledger.Ledger("", ledger.Account()).spent(scope)
+    return budget.spent(scope)
 
 
-def entry(url, name, **more):
-    kept = {"provider": "test", "base_url": url, "model": f"{name}-1", "api_key_env": "TEST_KEY"}
-    return {**kept, **more}
+def entry(url, name):
+    fields = {"provider": "test", "base_url": url, "model": f"{name}-1", "api_key_env": "TEST_KEY"}
+    return registry.as_model(name, fields)
 
 
 def place(monkeypatch, folder):
     """Let recordings, request files and the ledger be in a folder."""
     monkeypatch.setattr(paths, "RECORDINGS", folder / "recordings")
-    monkeypatch.setenv("BEDSIDE_BATCHES", str(folder / "batches"))
+    monkeypatch.setattr(paths, "BATCHES", folder / "batches")
     monkeypatch.setenv("BEDSIDE_LEDGER", str(folder / "ledger"))
 
 
@@ -119,10 +119,9 @@ def served(tmp_path, monkeypatch):
     """An endpoint of batches, the models `a` and `b` at it, and folders of their own."""
     place(monkeypatch, tmp_path)
     monkeypatch.setenv("TEST_KEY", KEY)
-    for name in ("BEDSIDE_FIGURES", "BEDSIDE_PARTS", "BEDSIDE_SUBMIT"):  # set by what is tested
-        monkeypatch.setenv(name, "")
-    monkeypatch.setattr(service, "FIRST_S", 0.001)
-    monkeypatch.setattr(service, "LONGEST_S", 0.02)
+    monkeypatch.setenv("BEDSIDE_FIGURES", "")  # set by what is tested
+    monkeypatch.setattr(submitting, "FIRST_S", 0.001)
+    monkeypatch.setattr(submitting, "LONGEST_S", 0.02)
     with Service() as endpoint:
         for name in "ab":
             monkeypatch.setitem(registry.entries(), name, entry(endpoint.url, name))
@@ -139,16 +138,16 @@ def submit(study, also=lambda line: None):
         assert len(said) < 300, "it goes round in circles"
 
     try:
-        submission.submit(study, say)
+        submitting.submit(study, say)
     finally:
         study.said = "\n".join(said)
     return study.said
 
 
 def planned(study):
-    """(the next wave by hand, what is said of it)."""
+    """(the request files of what can be asked now, what is said of them)."""
     said = []
-    return submission.tell(study, said.append), "\n".join(said)
+    return submitting.tell(study, said.append), "\n".join(said)
 
 
 class Service(BatchService):
@@ -163,12 +162,12 @@ class Service(BatchService):
 
     def model(self, name, **more):
         """Add to a model's entry."""
-        registry.entries()[name] |= more
+        registry.entries()[name] = with_fields(name, **more)
 
     def anew(self):
         """Forget all batches and recordings."""
         self.batches.clear()
-        for folder in (paths.RECORDINGS, bulk.folder()):
+        for folder in (paths.RECORDINGS, paths.BATCHES):
             shutil.rmtree(folder, ignore_errors=True)
         shutil.rmtree(paths.RECORDINGS.parent / "direct", ignore_errors=True)
 
@@ -178,6 +177,7 @@ class Service(BatchService):
 
     def answered(self, path):
         """Take in results for a request file, which nobody sent."""
+        path = Path(path)
         lines = [json.loads(x) for x in path.read_text(encoding="utf-8").splitlines()]
         made = [
             {
@@ -188,7 +188,7 @@ class Service(BatchService):
         ]
         to = path.with_suffix(".results")
         to.write_text("\n".join(map(json.dumps, reversed(made))) + "\n", encoding="utf-8")
-        results.take([to])
+        batches.collect([to])
 
 
 # ---- faults

@@ -74,82 +74,115 @@ def served(delay):
         process.terminate()
 
 
-def bare(asked, url):
-    """The same requests by a loop that does nothing else: no key, no retries, nothing on disk."""
+async def a_hundred_at_a_time(asked, send):
+    queue = iter(asked)
+
+    async def work():
+        for request in queue:
+            await send(request)
+
+    async with asyncio.TaskGroup() as tasks:
+        for _ in range(100):
+            tasks.create_task(work())
+
+
+async def bare(asked, url):
+    """Requests by a loop that does nothing else: no key, no retries, nothing on disk."""
     import aiohttp
 
-    async def all_of_them():
-        queue = iter(asked)
-        async with aiohttp.ClientSession() as session:
+    async with aiohttp.ClientSession() as session:
 
-            async def work():
-                for request in queue:
-                    async with session.post(f"{url}/chat/completions", json=request.body()) as r:
-                        json.loads(await r.read())
+        async def send(request):
+            async with session.post(f"{url}/chat/completions", json=request.body()) as r:
+                json.loads(await r.read())
 
-            async with asyncio.TaskGroup() as tasks:
-                for _ in range(100):
-                    tasks.create_task(work())
+        await a_hundred_at_a_time(asked, send)
 
-    asyncio.run(all_of_them())
+
+async def by_client(asked, url):
+    """The same by openai's client, whose answers are left as they come."""
+    import httpx2
+    import openai
+
+    http = openai.DefaultAioHttpClient(follow_redirects=False)
+    async with openai.AsyncOpenAI(base_url=url, api_key="none", http_client=http) as client:
+
+        async def send(request):
+            await client.post("/chat/completions", body=request.body(), cast_to=httpx2.Response)
+
+        await a_hundred_at_a_time(asked, send)
 
 
 def calls():
-    """Calls beside a bare loop, and their replay."""
+    """Calls beside a loop of openai's client and a bare one, and their replay: seconds, ratios."""
     from bedside.asking import models, store
+
+    def ask(mode, folder, count):
+        kept, asked = store.Recordings(folder), list(requests(count, 3))
+        return models.ask(asked, kept, mode=mode, progress=False)
 
     with served(0.05) as url:
         entry = {"provider": "bench", "model": "m", "max_concurrency": 100, "base_url": url}
-        registry.entries()["bench"] = entry
-        for count, times in ((100, 1), (2000, 5), (20_000, 2)):
-            taken = {"recorded": [], "bare aiohttp": [], "replayed": []}
+        registry.entries()["bench"] = registry.as_model("bench", entry)
+        asyncio.run(by_client(requests(100), url))  # imports
+        for count, times in ((2000, 5), (20_000, 2)):
+            taken = {}
             for _ in range(times):
                 with tempfile.TemporaryDirectory(dir=".") as folder:
-
-                    def ask(mode, n=count, folder=folder):
-                        kept, asked = store.Recordings(folder), list(requests(n, 3))
-                        asyncio.run(models.ask(asked, kept, mode=mode, progress=False))
-
-                    taken["recorded"] += timed(lambda: ask("record"), 1)
-                    taken["replayed"] += timed(lambda: ask("replay"), 1)
-                    taken["bare aiohttp"] += timed(lambda n=count: bare(requests(n, 3), url), 1)
-            for how, seconds in taken.items():
-                show(f"{count:,} calls of 50 ms, 100 at a time, {how}", seconds)
+                    for how, made in (
+                        ("recorded", lambda n=count, f=folder: ask("record", f, n)),
+                        ("client.post", lambda n=count: by_client(requests(n, 3), url)),
+                        ("bare aiohttp", lambda n=count: bare(requests(n, 3), url)),
+                        ("replayed", lambda n=count, f=folder: ask("replay", f, n)),
+                    ):
+                        before = time.process_time()
+                        wall = timed(lambda made=made: asyncio.run(made()), 1)[0]
+                        used = time.process_time() - before
+                        taken.setdefault(how, []).append((wall, used))
+            for how, each in taken.items():
+                walls, used = zip(*each)
+                what = f"{count:,} calls of 50 ms, 100 at a time, {how}"
+                show(what, walls, f"; processor {statistics.median(used):.2f} s")
+            for beside in ("client.post", "bare aiohttp"):
+                pairs = zip(taken["recorded"], taken[beside])
+                wall, used = zip(*((a / x, b / y) for (a, b), (x, y) in pairs))
+                told = f"{statistics.median(wall):.2f}, processor {statistics.median(used):.2f}"
+                print(f"recorded to {beside}, in the same round: {told}", flush=True)
 
 
 def batches():
     """Request files of turns of about 1,200 tokens, and an engine's results taken in."""
-    from bedside.asking import store
-    from bedside.bulk import files, folder, results
+    from bedside.asking import batches, store
     from bedside.read import paths
 
     prices = {"usd_per_million_in": 1.0, "usd_per_million_out": 2.0, "batch_discount": 0.5}
-    registry.entries()["bench"] = {"provider": "bench", "base_url": "x", "model": "bench", **prices}
+    entry = {"provider": "bench", "base_url": "http://x/v1", "model": "bench", **prices}
+    registry.entries()["bench"] = registry.as_model("bench", entry)
     message = {"role": "assistant", "content": "Have you had a fever, or lost weight? " * 3}
     body = {"id": "x", "created": 1, "model": "bench", "usage": {}}
     body["choices"] = [{"index": 0, "finish_reason": "stop", "message": message}]
     reply = {"status_code": 200, "request_id": "r", "body": body}
     for count in (50_000, 200_000):
         with tempfile.TemporaryDirectory() as tmp:
-            os.environ["BEDSIDE_BATCHES"], paths.RECORDINGS = tmp, Path(tmp, "recordings")
+            paths.BATCHES, paths.RECORDINGS = Path(tmp), Path(tmp, "recordings")
 
             def written(n=count):
                 kept = store.Recordings(paths.RECORDINGS / "a" / "b")
-                sink = files.Sink(folder() / "parts" / "n", kept)
-                sink.extend(requests(n, 55))
-                sink.close()
-                made = files.gather(folder() / "parts", folder() / "01", "b")
+                waiting = batches.Waiting(paths.BATCHES / f"n{batches.ENDS}", kept)
+                waiting.extend(requests(n, 55))
+                made = batches.write(paths.BATCHES, "b")
                 assert sum(m.lines for m in made) == n
 
             show(f"{count:,} requests written", timed(written, 1))
-            with open(folder() / "results.jsonl", "w") as out:
-                for path in sorted(folder().glob("01/*.jsonl"), reverse=True):
+            with open(paths.BATCHES / "results.jsonl", "w") as out:
+                for path in sorted(paths.BATCHES.glob("b/*.jsonl"), reverse=True):
                     for line in open(path, "rb"):
                         key = json.loads(line)["custom_id"]
                         row = {"id": "x", "custom_id": key, "response": reply, "error": None}
                         out.write(json.dumps(row) + "\n")
-            results_file = folder() / "results.jsonl"
-            show(f"{count:,} results taken in", timed(lambda f=results_file: results.take([f]), 1))
+            results_file = paths.BATCHES / "results.jsonl"
+            taken = timed(lambda f=results_file: batches.collect([f]), 1)
+            show(f"{count:,} results taken in", taken)
 
 
 def intervals():

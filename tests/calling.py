@@ -13,6 +13,7 @@ import multiprocessing
 import os
 import re
 import threading
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -21,9 +22,8 @@ from tqdm import tqdm
 import bedside
 from bedside import BedsideError
 from bedside import __main__ as commands
-from bedside.asking import dry_run, failures, ledger, prices, registry, sending
+from bedside.asking import batches, budget, dry_run, registry, sending, submitting
 from bedside.asking.replies import Request
-from bedside.bulk import service
 from bedside.read import paths
 
 KEY = "made-up-7f3a9c55e1-of-a-test"
@@ -51,22 +51,20 @@ def placed(folder, patch):
     patch.setattr(paths, "DATA", data)
     patch.setattr(paths, "RECORDINGS", data / "recordings")
     patch.setattr(paths, "EXTERNAL", data / "external")
-    for name, place in (("FIGURES", "figures"), ("BATCHES", "batches"), ("LEDGER", "ledger")):
+    patch.setattr(paths, "BATCHES", folder / "batches")
+    for name, place in (("FIGURES", "figures"), ("LEDGER", "ledger")):
         patch.setenv(f"BEDSIDE_{name}", str(folder / place))
-    patch.setenv("BEDSIDE_SUBMIT", "")
-    patch.setenv("BEDSIDE_PARTS", "")
     patch.setattr(dry_run, "_waves", {})
     registry._read.cache_clear()
 
 
 def hurried(patch, minute=60.0):
     """Let pauses after a fault be short, and a minute so many seconds."""
-    for module, names in ((ledger, ("PAUSE_S", "LONGEST_S")), (sending, ("FIRST_S", "LONGEST_S"))):
-        for name in names:
-            patch.setattr(module, name, 0.002)
-    patch.setattr(service, "FIRST_S", 0.001)
-    patch.setattr(service, "LONGEST_S", 0.02)
-    patch.setattr(ledger, "WINDOW_S", minute)
+    for name in ("PAUSE_S", "LONGEST_PAUSE_S", "FIRST_S", "LONGEST_S"):
+        patch.setattr(sending, name, 0.002)
+    patch.setattr(submitting, "FIRST_S", 0.001)
+    patch.setattr(submitting, "LONGEST_S", 0.02)
+    patch.setattr(budget, "WINDOW_S", minute)
 
 
 class World:
@@ -142,17 +140,13 @@ class World:
 
     def request_file(self, prompts, max_tokens=20, **more):
         """The lines that a notebook's batch would send for these prompts, and their items."""
-        from bedside.bulk import files
-
-        run = self.run(mode="plan", **more)
-        parts = self.folder / "parts"
-        sink = files.Sink(parts / "cancer_myth.03_evaluation", run.recordings)
+        run, parts = self.run(mode="plan", **more), self.folder / f"parts {next(COUNT)}"
+        waiting = batches.Waiting(parts / f"03_evaluation{batches.ENDS}", run.recordings)
         for name in run.models:
-            sink.extend(request(i, p, name, max_tokens=max_tokens) for i, p in prompts.items())
-        sink.close()
-        made = files.gather(parts, self.folder / "batches/sample" / f"{next(COUNT):03}", "sample")
+            waiting.extend(request(i, p, name, max_tokens=max_tokens) for i, p in prompts.items())
+        made = batches.write(parts, "sample")
         self.made = [m.lines for m in made]  # of each file
-        lines = [x for m in made for x in m.path.read_text(encoding="utf-8").split("\n")[:-1]]
+        lines = [x for m in made for x in Path(m.path).read_text("utf-8").split("\n")[:-1]]
         return [json.loads(x) for x in lines]
 
     def collect(self, lines):
@@ -161,9 +155,7 @@ class World:
 
     def cost_of(self, lines):
         """USD that lines of results cost, as they are taken in."""
-        from bedside.bulk import results
-
-        return results.take([self._results(lines)]).usd
+        return batches.collect([self._results(lines)]).usd
 
     def _results(self, lines):
         path = self.folder / "results.jsonl"
@@ -182,6 +174,11 @@ class World:
     def retries(self, count):
         """How often a call is tried again whose failure may pass."""
         self.patch.setattr(sending, "RETRIES", count)
+
+    def second(self, seconds):
+        """Let a second's pause after a refusal take so long, and longer ones in proportion."""
+        self.patch.setattr(sending, "PAUSE_S", seconds)
+        self.patch.setattr(sending, "LONGEST_PAUSE_S", 32 * seconds)
 
     def read_again(self):
         """Let entries be read anew, as by another process."""
@@ -206,20 +203,22 @@ class World:
 
     def spent(self):
         """USD that this make has spent, as far as the budgets know."""
-        return ledger.total(os.environ["BEDSIDE_MAKE"])[1]
+        return budget.total()[1]
 
 
 def _asking(folder, make, items, minute, how):
-    from pathlib import Path
-
     tqdm.set_lock(threading.RLock())  # its own is a semaphore, which a kill would leave behind
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TEST_KEY", KEY)
         placed(Path(folder), patch)
         hurried(patch, minute)
         patch.setenv("BEDSIDE_MAKE", make)
+        if "budget_total" in how:
+            asked = [request(i, f"question {i}", max_tokens=20) for i in items]
+            run = bedside.Run("cancer_myth", "03_evaluation", mode="record", models="mine", **how)
+            return asyncio.run(run.ask(asked))
         prompts = {i: f"question {i}" for i in items}
-        bedside.ask(prompts, "mine", **{"mode": "record", "max_tokens": 20, **how})
+        return bedside.ask(prompts, "mine", **{"mode": "record", "max_tokens": 20, **how})
 
 
 def bytes_of(line):
@@ -244,24 +243,19 @@ def failed(printed):
     return {i: kind for kind, rest in lines for i in re.findall(r"mine, ([\w -]+)[;:]", rest)}
 
 
-def understood(status, body, headers=()):
-    """What an answer of an endpoint is taken for: a failure's kind, what follows, wait (s).
-
-    What follows: again, alone (this request), all (three alike stop a run), stop, withheld (an
-    outcome like others).
-    """
-    failure = failures.of(status, json.dumps(body).encode(), dict(headers), ())
-    return failure.kind, failure.fate, failure.wait
+def fields_of_entries():
+    """What an entry of data/models.toml may say."""
+    return {*registry.Model.__struct_fields__}
 
 
-def price_at_most(entry, *tokens):
-    """USD reserved for a call of so many tokens at most."""
-    return prices.at_most(entry, *tokens)
+def sent(made):
+    """The body of a request as it is sent."""
+    return registry.sent(made.model, made.body())
 
 
-def price(entry, *tokens, when=None):
-    """USD of a call."""
-    return prices.cost(entry, *tokens, when=when)
+def price(model, *tokens, batch=False):
+    """USD of a call of so many tokens, which is also what is reserved for it."""
+    return registry.cost(model, *tokens, batch=batch)
 
 
 @pytest.fixture

@@ -5,19 +5,20 @@ import csv
 import json
 import os
 import shutil
-import sqlite3
 import threading
 import time
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import msgspec
 import pytest
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # tests run side by side already
+os.environ["BEDSIDE_MAKE"] = "test"  # variables of `make test` are of no step that tests call
 pytest.register_assert_rewrite("explorer_page", "raters_labels", "known_lab")
 
-from bedside.asking import ledger, registry, sending, store
+from bedside.asking import registry, sending, store
 from bedside.asking.replies import Request
 from bedside.build import notebooks
 from bedside.read import paths
@@ -208,8 +209,13 @@ def served(endpoint, monkeypatch):
         "max_concurrency": 4,
         "timeout_s": 60,  # however busy this machine is
     }
-    monkeypatch.setitem(registry.entries(), "served", entry)
+    monkeypatch.setitem(registry.entries(), "served", registry.as_model("served", entry))
     return "served"
+
+
+def with_fields(name, **fields):
+    """A model's entry with other fields."""
+    return msgspec.structs.replace(registry.model(name), **fields)
 
 
 @pytest.fixture
@@ -257,12 +263,6 @@ def ask_for(name, *items, **settings):
         )
         for i in items
     ]
-
-
-def sent_at():
-    """When the calls of this test were sent, as the ledger has it."""
-    with sqlite3.connect(ledger.folder() / ledger.FILE) as db:
-        return [at for (at,) in db.execute("select at from calls order by at")]
 
 
 @pytest.fixture

@@ -153,11 +153,11 @@ class House:
         self.cards = [paths.FIGURES / profile for profile in PROFILES]
         for name in FAKES:
             entry = {"provider": "test", "base_url": "http://127.0.0.1:9/v1", "model": name}
-            patch.setitem(registry.entries(), f"fake-{name}", {**entry, "max_concurrency": 64})
+            entry |= {"max_concurrency": 64}
+            patch.setitem(registry.entries(), f"fake-{name}", registry.as_model(name, entry))
         patch.setattr(sending, "send", send)
         # a client takes a tenth of a second, and isn't called; nor is the embedded model started
-        patch.setattr(openai, "AsyncOpenAI", lambda **_: contextlib.AsyncExitStack())
-        patch.setattr(openai, "DefaultAioHttpClient", lambda **_: None)
+        patch.setattr(openai, "DefaultAioHttpClient", lambda **_: contextlib.AsyncExitStack())
         patch.setattr(embedded, "running", self._running)
         patch.setattr(paths, "RECORDINGS", folder / "recordings")
         patch.setenv("BEDSIDE_LEDGER", str(folder / "ledger"))
@@ -196,8 +196,8 @@ class House:
                 patch.setattr(plots, "save", save)
             return asyncio.run(execute(name, given, until))
 
-    def _running(self):
-        assert EMBEDDED in self.given["models"], "nobody named the embedded model"
+    def _running(self, name):
+        assert name in self.given["models"], "nobody named the embedded model"
         return contextlib.nullcontext("http://127.0.0.1:9/v1")
 
     def outputs(self):

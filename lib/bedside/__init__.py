@@ -58,19 +58,19 @@ OFFERED = {
     "trust_card": "judging.trust_cards:trust_card",
     "study": "own.steps:study",
     "check": "checking:check",
-    "stats": "stats",
+    "stats": "stats:",
     "Run": "run:Run",
     "first_items": "read.sources:first_items",
     "random_rows": "read.sources:random_rows",
     "with_raters_labels": "judging.judges:with_raters_labels",
     "run_asking": "judging.judges:run_asking",
     "verdicts_by_judge": "judging.judges:verdicts_by_judge",
-    "tables": "write.tables",
+    "tables": "write.tables:",
     "estimated_means": "write.tables:estimated_means",
     "published_rows": "write.tables:published_rows",
-    "plots": "write.plots",
+    "plots": "write.plots:",
     "label_beside": "write.plots:label_beside",
-}  # name: the module that has it, read when first used, and what it is called there
+}  # name: the module that has it, read when first used, then a colon and what it is called there
 __all__ = ["BedsideError", "choose", *OFFERED]
 
 

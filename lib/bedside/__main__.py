@@ -1,6 +1,6 @@
 """python -m bedside: the steps that `make` calls, which also work without it.
 
-`help` and `check` need the standard library only.
+`help` and `variables` need the standard library only.
 """
 
 import os
@@ -22,49 +22,50 @@ if __name__ == "__main__":
 import argparse
 import asyncio
 import contextlib
+import inspect
 import json
+import re
 import time
+import zlib
 from pathlib import Path
 
 from . import BedsideError, choose
-from .asking import registry
-from .build import commands, notebooks
-from .read import paths
+from .build import commands
+from .read import paths, surroundings
 from .read.prompts import plain
-
-# the variables that go into every notebook
-OTHERS = (*notebooks.ONLY_SOME, "budget_total", "run")
-PASSED = tuple(n for n in commands.taken("notebooks") if n.lower() not in OTHERS)
 
 
 def help_():
     """Print make's commands and variables."""
-    print(commands.help_text())
+    print(commands.help_text({name: _text(step) for name, step in STEPS.items()}))
 
 
-def variables(goals, names):
-    """Print what is wrong with the variables that make is given for these goals, if anything is."""
-    try:
-        commands.check(goals.split(), names.split())
-    except BedsideError as e:
-        print(e)
+def variables(goals="", *line):
+    """Print `ok` and the name of the stamps for make's variables, or what is wrong with them.
 
-
-def check(given, write=None):
-    """Validate make's variables (NAME=value strings).
-
-    Write them to a file if they changed since the last time.
+    goals: make's, as one word. line: its variables as NAME=value.
     """
+    line = dict(pair.split("=", 1) for pair in line)
+    names = ("PROFILE", "MODELS", "JUDGE", "LIMIT", "SEED", "PROMPTS", "ANSWERS", "RUN")
+    profile, *own = (line.get(name, surroundings.variable(name)) for name in names)
+    try:
+        commands.check(goals.split(), line)
+        choose(profile or paths.PROFILE, paths.profiles(), "PROFILE")
+    except BedsideError as e:
+        return print(e)
+    apart = f"-{zlib.crc32(repr(own).encode()):08x}" if any(own) else ""
+    print(f"ok {profile or paths.PROFILE}{apart}")
+
+
+def settings_check(given, write=""):
+    """Validate the settings of notebooks; write them to a file, if they aren't what it has."""
     from .build import settings
     from .read import questions
     from .write import frames
 
-    pairs = dict(g.split("=", 1) for g in given)
-    commands.check(["all"], pairs)
-    given = {n.lower(): pairs[n] for n in commands.taken("notebooks") if pairs.get(n)}
-    name = given.pop("run", "")
-    settings.validated(**given)
-    given = settings.entered(given, name)
+    name = given.get("run", "")
+    settings.validated(**{n: v for n, v in given.items() if n != "run"})
+    given = settings.entered({n: v for n, v in given.items() if n != "run"}, name)
     brought = settings.validated(answers=given.get("answers", ""))["answers"]
     if brought:
         questions.answer_rows(brought)  # raises its faults before anything runs
@@ -73,8 +74,7 @@ def check(given, write=None):
     if write:
         path = Path(write)
         path.parent.mkdir(parents=True, exist_ok=True)
-        Path(f"{write}.started").touch()
-        folder = settings.outputs(pairs.get("PROFILE") or "sample")
+        folder = settings.outputs(given.get("profile") or settings.PROFILE)
         paths.write(f"{write}.folder", paths.rel(folder))
         for done in frames.missing(folder):  # it has to run once more
             (path.parent / f"{done}.done").unlink(missing_ok=True)
@@ -87,25 +87,25 @@ def _newer(file, than):
     return Path(file).stat().st_mtime_ns > Path(than).stat().st_mtime_ns
 
 
-def run(names, given, jobs=0, stamps=None, todo=None):
+def run(names, given, jobs=0, stamps=""):
     """Execute notebooks, all if none is named, and print a line for each that is done.
 
-    todo: files that list them, one on each line, in place of names; missing files are ignored.
     jobs: how many at once; 0: one for each core, but one after the other if models are called.
-    stamps: a folder for an empty file <name>.done for each that is done.
+    stamps: a folder for an empty file <name>.done for each that is done; then none is for none.
     """
-    from .asking import ledger, progress
-    from .build import settings
+    from .asking import budget, progress
+    from .build import notebooks, settings
     from .publish import pages
     from .publish.pages import tell_calls
 
-    if todo is None:
-        names = [n.removeprefix("notebooks/").removesuffix(".ipynb") for n in names]
-        names = names or notebooks.listed()
-    else:
-        names = [n for t in map(Path, todo) if t.is_file() for n in t.read_text().split()]
+    if not str(jobs).isdecimal():
+        raise BedsideError(f"JOBS={jobs}: give a whole number")
+    jobs = int(jobs)
+    names = [n.removeprefix("notebooks/").removesuffix(".ipynb") for n in names]
+    names = names or ([] if stamps else notebooks.listed())
     settings.keep(given)
-    own = {k: v for k, v in given.items() if k.upper() not in PASSED}  # not of every notebook
+    every = {n.lower() for n in commands.taken("notebooks")} - {*notebooks.ONLY_SOME}
+    own = {k: v for k, v in given.items() if k not in every}
     taken = [notebooks.typed(n, own) for n in names] if own else ()
     for name in own if taken else ():
         if not any(name in mine for mine in taken):
@@ -124,9 +124,10 @@ def run(names, given, jobs=0, stamps=None, todo=None):
     calling = given.get("mode") in ("record", "fresh")
     _tell_whose(names, given)
     if calling:
+        _fetch_weights(given)
         jobs = jobs or 1  # calls share an endpoint and its limits
         os.environ["BEDSIDE_LIVE"] = "1"
-        ledger.make()  # opens an account for the kernels: without make there is none
+        budget.make()  # opens an account for the kernels: without make there is none
     try:
         with progress.Watch(names, calling) as watch:
             notebooks.run_all(names, given, jobs, done)
@@ -141,15 +142,22 @@ def run(names, given, jobs=0, stamps=None, todo=None):
             tell_calls(settings.outputs(given.get("profile", "sample")))
 
 
+def _fetch_weights(given):
+    """Fetch the weights of embedded models that are named, where their progress is seen."""
+    from .asking import embedded
+
+    named = {*given.get("models", "").split(), given.get("judge")}
+    for name in sorted(named & embedded.known().keys()):
+        embedded.weights(name)
+
+
 def _tell_whose(names, given):
-    """Print whose texts go to the judge, before any do, and which models share replies."""
+    """Print whose texts go to the judge, before any do."""
     from .build import settings
     from .judging import judges
 
     taken = {k: v for k, v in given.items() if k in ("profile", "mode", "models", "judge")}
     run = settings.validated(**taken)
-    for line in registry.all_shared([*run["models"], run["judge"]]):
-        print(line, flush=True)
     for name in names:
         if line := judges.whose_texts_go(
             run["profile"], *name.split("/"), run["mode"], run["judge"]
@@ -159,20 +167,20 @@ def _tell_whose(names, given):
 
 def record(paper, given):
     """Execute one paper's notebooks, or all, with MODE=record; then merge."""
+    from .build import notebooks
+
     run(notebooks.listed(_study(paper)), {**given, "mode": "record"})
-    index(given.get("profile", "sample"))
+    index(given)
 
 
-def index(profile, since=None):
-    """Merge manifests, write claims and pages; print a summary of the run.
-
-    since: a file that was touched when the run started.
-    """
+def index(given):
+    """Merge manifests, write claims and pages; print a summary of the run."""
     from .build import settings
     from .publish import pages
     from .publish.pages import across, content
     from .read import claims
 
+    profile, since = given.get("profile", "sample"), surroundings.began()
     local = settings.outputs(profile, private=True)
     apart = (local / ".parts").is_dir() and local != settings.outputs(profile)
     private = apart and pages.merge(profile, private=True)  # first, so that pages can link to it
@@ -182,7 +190,7 @@ def index(profile, since=None):
     entries, folder = manifest["notebooks"].values(), paths.rel(settings.outputs(profile))
     print(
         f"{sum(len(e['outputs']) for e in entries)} outputs in {folder}"
-        + (f"; {time.time() - Path(since).stat().st_mtime:.0f} s" if since else "")
+        + (f"; {time.time() - since:.0f} s" if since else "")
     )
     counts = claims.tally(c for e in entries for c in e["claims"])
     for rank, told in zip(claims.WEIGHT, ("The papers' central claims:", "The papers' details:")):
@@ -246,11 +254,11 @@ def site():
     print(f"Open {paths.rel(site.write(paths.ROOT / 'site'))}")
 
 
-def seminar(profile, folder=None):
-    """Write both editions of the seminar and the students' zip."""
+def seminar(profile="sample", into=None):
+    """Write sheets and a zip to hand out to seminar/."""
     from .seminar import editions
 
-    path = editions.build(folder, profile)
+    path = editions.build(into, profile)
     here = paths.rel(path.parent)
     sheets = sorted((path.parent / "instructors").glob("*.ipynb"))
     print(f"{len(sheets)} sheets in {here}/students and {here}/instructors")
@@ -261,16 +269,18 @@ def seminar(profile, folder=None):
         print(f"  fifteen minutes, without an installation: {paths.rel(page)}")
 
 
-def class_(folder, names):
-    """Write a page and a CSV of a class's results."""
+def class_(folder="", names=""):
+    """Write a page and a CSV of a class's results: make class FOLDER=DIR."""
     from .seminar import classroom, overview
 
-    path, told = overview.write(folder or classroom.FOLDER, names)
+    path, told = overview.write(folder or classroom.FOLDER, bool(names))
     print(f"{told}. Open {paths.rel(path.resolve())}")
 
 
-def data(profile, mirror, names=None):
-    """Fetch and verify every source of a profile; go on after a failure and report all of them.
+def data(profile="public", mirror="", names=""):
+    """Fetch and check the papers' released data (for PROFILE=public unless you name another).
+
+    It goes on after a failure and reports all of them.
 
     names: a file that names the only sources to fetch.
     """
@@ -299,11 +309,12 @@ def data(profile, mirror, names=None):
 
 
 def plan(given, paper=""):
-    """Print calls, tokens and cost of all requests without a recording, without a call."""
-    from .asking import prices, registry
+    """Print calls, tokens and cost of all replies that are not recorded, without a call."""
+    from .asking import registry
+    from .build import notebooks
 
     calls = notebooks.planned(given, _study(paper))
-    saved = any("batch_discount" in registry.model(m) for m in calls["model"].unique())
+    saved = any(registry.model(m).batch_discount for m in calls["model"].unique())
     ways = (False, True) if saved else (False,)
     print(
         f"{'notebook':38} {'model':24} {'calls':>7} {'prompt':>9} {'reply':>9}  expected   at most"
@@ -313,11 +324,11 @@ def plan(given, paper=""):
     for (name, model), mine in calls.groupby(["notebook", "model"]):
         expected, most = ([tuple(map(float, x)) for x in mine[c].to_numpy()] for c in TOKENS)
         each = [
-            prices.total(price(model, *_known(x), batch=way) for x in tokens)
+            registry.total(registry.cost(model, *_known(x), batch=way) for x in tokens)
             for way in ways
-            for price, tokens in ((registry.cost, expected), (registry.cost_at_most, most))
+            for tokens in (expected, most)
         ]
-        totals = [prices.total(both) for both in zip(totals, each)]
+        totals = [registry.total(both) for both in zip(totals, each)]
         usd = " ".join(f"{_usd(p):>9}" for p in each)
         prompt, reply = (sum(x) for x in zip(*most))
         print(f"{name:38} {model:24} {len(mine):7} {prompt:9.0f} {reply:9.0f} {usd}")
@@ -331,11 +342,9 @@ def plan(given, paper=""):
     adaptive = calls.drop_duplicates("notebook").query("adaptive != ''")
     for name, what in zip(adaptive["notebook"], adaptive["adaptive"]):
         print(f"{name}: {what} depends on earlier replies, so these numbers are bounds")
-    for told in registry.all_shared(calls["model"].unique()):
-        print(told)
     for model in calls["model"].unique():
-        if told := prices.priced_when(registry.model(model)):
-            print(f"price of {model}: {told}")
+        if since := registry.model(model).price_date:
+            print(f"price of {model}: as of {since}")
         try:
             registry.check_callable(model)
         except registry.StopRun as e:
@@ -358,8 +367,8 @@ def _known(tokens):
     return [None if t != t else t for t in tokens]
 
 
-def try_models(models):
-    """Try models of the registry with a few calls each; BedsideError lists those not ready."""
+def try_models(models=""):
+    """Send a few calls to each of MODELS: what it answers and costs, and what its entry lacks."""
     from .asking import registry
     from .own import try_out
 
@@ -373,7 +382,7 @@ def try_models(models):
         raise BedsideError(f"not ready: {', '.join(lacking)}")
 
 
-def verify(profile):
+def verify(profile="sample"):
     """Rebuild a profile and compare it with the committed outputs."""
     from .explorer import read
     from .publish import verification
@@ -382,23 +391,23 @@ def verify(profile):
 
 
 def outputs():
-    """Write what of README.md and docs/api.md is made: findings, outputs, names of the library."""
+    """Rewrite the README's findings and table of outputs, and docs/api.md."""
     from .publish import api, readme
 
     print(f"wrote the table of outputs to {paths.rel(readme.write())}")
     print(f"wrote the names of `import bedside` to {paths.rel(api.write())}")
 
 
-def letter(profile):
-    """Write a report on each study for its authors, from the claims of a profile's last run."""
+def letter(profile="public"):
+    """Write a report on each study to its authors (for PROFILE=public unless you name another)."""
     from .publish import letters
 
     for path in letters.write(profile):
         print(f"{paths.rel(path)} and .html")
 
 
-def latex(profile):
-    """Write each table of a profile's last run as LaTeX, beside its CSV."""
+def latex(profile="sample"):
+    """Write each table of a profile as LaTeX beside its .csv."""
     from .build import settings
     from .publish import pages
     from .publish.pages import content
@@ -408,13 +417,13 @@ def latex(profile):
     print(f"{count} tables as .tex in {paths.rel(folder)}; they need the package booktabs")
 
 
-def serve():
-    """Serve the embedded model in the foreground, by llama.cpp's OpenAI-compatible interface."""
-    from .asking import embedded
+def serve(model="smollm2-135m"):
+    """Serve an embedded model (OpenAI-compatible, on this machine only)."""
+    from .asking import embedded, registry
 
-    name = Path(embedded.MEMBER).stem
-    with embedded.running() as url:
-        print(f"{url} (OpenAI-compatible; model {name}; end with Ctrl-C)", flush=True)
+    with embedded.running(model) as url:
+        served = registry.model(model).model
+        print(f"{url} (OpenAI-compatible; model {served}; end with Ctrl-C)", flush=True)
         try:
             while True:
                 time.sleep(3600)
@@ -423,10 +432,10 @@ def serve():
 
 
 def doctor():
-    """Print what this checkout has and lacks: Python, packages, weights, data, recordings."""
+    """List what this checkout has and lacks, damaged recordings too; mend damaged budgets."""
     import importlib.metadata
 
-    from .asking import embedded, ledger, store
+    from .asking import budget, embedded, registry, store
     from .read import sources
 
     print(f"Python {sys.version.split()[0]} at {sys.prefix}")
@@ -435,9 +444,10 @@ def doctor():
             print(f"  {package} {importlib.metadata.version(package)}")
         except importlib.metadata.PackageNotFoundError:
             print(f"  {package} missing; install it with `make setup`")
-    weights = (paths.CACHE / "local" / Path(embedded.MEMBER).name).is_file()
-    told = "present" if weights else "not here yet; fetched when first needed (93 MB)"
-    print(f"weights of the embedded model: {told}")
+    for name, m in embedded.known().items():
+        there = embedded.place(name).is_file()
+        told = "present" if there else f"fetched when first needed ({m['fetched_mb']:,} MB)"
+        print(f"weights of the embedded model {name}: {told}")
     for name in sources.registry():
         try:
             sources.verified(name)
@@ -446,16 +456,16 @@ def doctor():
             print(f"source {name}: {e}")
     for folder in sorted({p.parent for p in paths.RECORDINGS.rglob("*.jsonl")}):
         kept = store.Recordings(folder)
-        count = sum(1 for _ in kept.records())
-        print(f"recordings {paths.rel(folder)}: {count} replies")
+        print(f"recordings {paths.rel(folder)}: {len(kept)} replies")
         try:
-            print(f"  {kept.check() or 'all can be read'}")
+            kept.check_sound()
+            print("  all can be read")
         except store.StoreError as e:
             print(f"  {e}")
-    if told := ledger.mended():
+    if told := budget.mended():
         print(told)
     for name, m in registry.entries().items():
-        if variable := m.get("api_key_env"):
+        if variable := m.api_key_env:
             state = "set" if os.environ.get(variable) else "not set"
             print(f"model {name}: key in {variable} {state}")
     for told in registry.faulty().values():
@@ -463,13 +473,9 @@ def doctor():
 
 
 def study(given):
-    """Put a user's own questions to models, or show what changed between two such runs.
-
-    given: NAME=value strings.
-    """
+    """Put your own questions to models: QUESTIONS=mine.csv MODELS="a b" (docs/own_study.md)."""
     from .own import steps
 
-    given = _of_study(given, "study")
     if compared := given.pop("compare", ""):
         return steps.compare(compared)
     mine, given = steps.begun(given)
@@ -479,8 +485,8 @@ def study(given):
     steps.tell(mine)
 
 
-def compare(runs):
-    """Write a page on the models of several runs, beside each other.
+def compare(runs=""):
+    """Show the models of several runs beside each other: make compare RUNS="a b".
 
     runs: names of folders in figures/runs, or profiles.
     """
@@ -494,170 +500,139 @@ def compare(runs):
     print(f"Open {paths.rel(models.write_compared(folder, names))}")
 
 
-def numbers(source):
-    """Check a file of printed numbers and write its page; `new` writes a template of the file."""
+def check_numbers(numbers=""):
+    """Check the printed numbers of any paper: NUMBERS=mine.csv; new: a template (docs/check.md)."""
     from . import checking
 
-    if not source:
+    if not numbers:
         raise BedsideError(
             "name the file of printed numbers: make check NUMBERS=mine.csv"
             " (NUMBERS=new writes a template; to try it, take data/sample/check/six_lines.csv)"
         )
-    if source == "new":
+    if numbers == "new":
         made = checking.template()
         return print(
             f"{made} has a row of every kind: put yours in, then make check NUMBERS={made}"
         )
-    path, told = checking.write(source)
+    path, told = checking.write(numbers)
     print(f"{told}. Open {paths.rel(path)}")
 
 
-def _of_study(given, target):
-    pairs = dict(g.partition("=")[::2] for g in given)
-    valid = [n for n in commands.taken("study") if n in commands.taken(target)]
-    for name in pairs:
-        choose(name, valid, f"variable of make {target}")
-    return {n.lower(): value for n, value in pairs.items() if value}
-
-
 def annotate(given):
-    """Write a page for each of several raters, or take in what they send back.
-
-    given: NAME=value strings.
-    """
+    """Write a page for each rater: TASK=name RATERS="A, B"; take in what comes back: FROM=DIR."""
     from . import annotation
 
-    annotation.handed.by_make({n.lower(): v for n, _, v in (g.partition("=") for g in given) if v})
+    annotation.handed.by_make(given)
 
 
-def batch(given, own=(), submit=False, paper=""):
-    """Write request files of one wave, or send them and record the results, wave by wave.
+def batch(given, submit="", paper=""):
+    """Write request files of what can be asked now; SUBMIT=1 sends and collects to the end.
 
-    own: NAME=value strings, as for study, for own questions in place of the notebooks.
+    With `questions` they are of the user's own, as in `study`, otherwise of the notebooks.
     """
-    from .asking import ledger
-    from .bulk import submission
+    from .asking import budget, submitting
+    from .build import notebooks, rounds
 
     _study(paper)
-    ledger.make()  # opens an account for everything sent from here
-    if own:
+    budget.make()  # opens an account for everything sent from here
+    if "questions" in given:
         from .own import steps
 
-        study = steps.Questions(_of_study(own, "batch"))
+        study = steps.Questions(given)
     else:
         _tell_whose(notebooks.listed(paper), {**given, "mode": "record"})
-        study = submission.Notebooks(given, paper)
-    return submission.submit(study) if submit else submission.tell(study)
+        study = rounds.Notebooks(given, paper)
+    return submitting.submit(study) if submit else submitting.tell(study)
 
 
-def collect(place):
-    """Record the results of request files: one file, or all files of a folder."""
-    from .bulk import results
+def collect(given, place=""):
+    """Record the results of request files: make collect FROM=results.jsonl, or a folder."""
+    from .asking import batches
 
+    place = place or given.get("from", "")
     if not place:
         raise BedsideError("name the file or folder of results: make collect FROM=results.jsonl")
-    for line in results.take(results.found(place)).lines():
+    for line in batches.collect(batches.results(place)).told():
         print(line)
 
 
-def new(name):
-    """Begin a study: copy `templates/paper` into place."""
+def new(paper=""):
+    """Begin a study of your own: make new PAPER=name."""
     from .build import template
 
-    for path in template.begin(name):
+    for path in template.begin(paper):
         print(paths.rel(path))
 
 
-def _arguments():
-    """The parser of all steps; `step` is a step's function, called with its arguments by name."""
-    parser = argparse.ArgumentParser(
-        prog="python -m bedside", description="Bedside's steps, as make calls them."
+def lab(given):
+    """Open JupyterLab in this folder (RUN=name: with the settings of that run)."""
+    os.environ["BEDSIDE_RUN"] = given.get("run", "")
+    os.environ.pop("BEDSIDE_MAKE", None)  # each kernel has budgets of its own
+    os.execv(sys.executable, [sys.executable, "-m", "jupyterlab"])
+
+
+STEPS = {
+    f.__name__.partition("_")[0]: f
+    for f in (
+        *(help_, settings_check, run, record, index, explorer, site, data, plan, batch),
+        *(collect, verify, seminar, class_, annotate, study, compare, try_models, check_numbers),
+        *(letter, latex, outputs, new, lab, serve, doctor),
     )
-    steps = parser.add_subparsers(required=True, metavar="STEP")
-
-    def step(function, text, *, settings=False):
-        p = steps.add_parser(function.__name__.partition("_")[0], help=text)
-        p.set_defaults(step=function)
-        if settings:
-            p.add_argument("--file", help="parameters as JSON")
-            p.add_argument(
-                "-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"), dest="pairs"
-            )
-        return p
-
-    step(help_, "print make's commands and variables")
-    p = step(variables, "print which of make's variables is unknown, or not for its goals")
-    p.add_argument("--goals", default="")
-    p.add_argument("--names", default="")
-    p = step(check, "validate make's variables")
-    p.add_argument("given", nargs="*")
-    p.add_argument("--write")
-    p = step(run, "execute notebooks (all without a name)", settings=True)
-    p.add_argument("names", nargs="*", metavar="NAME")
-    p.add_argument("--jobs", type=int, default=0, help="how many at once; 0: one for each core")
-    p.add_argument("--stamps", help="a folder for a stamp of each notebook that is done")
-    p.add_argument("--todo", nargs="+", help="files that list the notebooks, one on each line")
-    for function, text in (
-        (plan, "print calls, tokens and cost before anything is spent"),
-        (record, "run with MODE=record"),
-    ):
-        step(function, text, settings=True).add_argument("paper", nargs="?", default="")
-    step(explorer, "write the failure explorer", settings=True)
-    step(site, "write the pages of both profiles for a static host")
-    p = step(seminar, "write both editions of the seminar and the students' zip")
-    p.add_argument("--profile", default="sample")
-    p.add_argument("--folder", help="where to write; changed files are never overwritten")
-    p = step(study, "put your own questions to models; takes NAME=value like make study")
-    p.add_argument("given", nargs="*", metavar="NAME=value")
-    what = "write request files of one wave, or with --submit send and record all waves"
-    p = step(batch, what, settings=True)
-    p.add_argument("own", nargs="*", metavar="NAME=value", help="your own questions, as for study")
-    p.add_argument("--submit", action="store_true", help="send, wait and record, wave by wave")
-    p.add_argument("--paper", default="", help="only the notebooks of this study")
-    step(collect, "record the results of request files").add_argument("place", nargs="?")
-    p = step(class_, "write a page and a CSV of a class's results")
-    p.add_argument("folder", nargs="?", help="the folder of the files; by default handed_in")
-    p.add_argument("--names", action="store_true", help="show pseudonyms beside free texts")
-    p = step(index, "write manifest, claims and pages")
-    p.add_argument("--profile", default="sample")
-    p.add_argument("--since")
-    p.add_argument("--file", help="settings of the run")
-    p = step(try_models, "send a few calls to each model: what it answers and costs")
-    p.add_argument("models")
-    p = step(compare, "show the models of several runs beside each other")
-    p.add_argument("runs")
-    step(numbers, "check the printed numbers of a paper").add_argument("source")
-    p = step(annotate, "write pages for raters, or take in what they send back")
-    p.add_argument("given", nargs="*")
-    p = step(data, "fetch and verify the data of a profile")
-    p.add_argument("--profile", default="public")
-    p.add_argument("--mirror")
-    p.add_argument("--names", help="a file that names the only sources to fetch")
-    p = step(verify, "rebuild a profile and compare it with the committed outputs")
-    p.add_argument("--profile", default="sample")
-    p = step(letter, "write a report on each study for its authors")
-    p.add_argument("--profile", default="public")
-    p = step(latex, "write the tables of a profile as LaTeX")
-    p.add_argument("--profile", default="sample")
-    step(outputs, "write the README's table of outputs, and docs/api.md")
-    step(new, "begin a study of your own").add_argument("name")
-    step(serve, "serve the embedded model")
-    step(doctor, "list what this checkout has and lacks")
-    return parser
+}
+OF_A_RUN = ("run", "record", "index", "explorer", "plan", "batch")  # without QUESTIONS
 
 
-def _entered(file, pairs):
-    """The settings of make's file and of -p; from here on this process is in their run.
+def _asked(arguments):
+    """(a step's name, its arguments by name) of a command line and of what make was given.
+
+    Words are a step's arguments in their order, NAME=value is one by name, as for make, and -p one
+    of a notebook. What a step doesn't name itself is `given`. BedsideError for what it hasn't.
+    """
+    steps = "\n".join(f"  {name:10} {_text(step)}" for name, step in STEPS.items())
+    parser = argparse.ArgumentParser(
+        prog="python -m bedside",
+        description=f"The steps that make calls:\n\n{steps}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("step", choices=STEPS, metavar="STEP")
+    parser.add_argument("words", nargs="*", metavar="WORD", help="NAME=value as for make, and more")
+    parser.add_argument("-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"))
+    parser.add_argument("--names", nargs="?", const="1", default="", help="of `class` and `data`")
+    asked = parser.parse_intermixed_args(arguments)
+    name, takes = asked.step, [*inspect.signature(STEPS[asked.step]).parameters]
+    own = [t for t in takes if t != "given"]
+    pairs = dict(w.split("=", 1) for w in asked.words if re.match("[A-Z_]+=", w))
+    words = [w for w in asked.words if not re.match("[A-Z_]+=", w)]
+    given = {**commands.of_make(), **pairs}
+    kind = "notebooks" if name in (*OF_A_RUN, "settings") else name
+    kind = "study" if name == "batch" and given.get("QUESTIONS") else kind
+    known = {*commands.taken(kind), *(n for n in commands.KNOWN if n.lower() in own)}
+    for pair in pairs:
+        choose(pair, [n for n in commands.KNOWN if n in known], f"variable of {name}")
+    given = {n.lower(): v for n, v in given.items() if n in known and v} | dict(asked.p)
+    given |= {"names": words or asked.names} if "names" in own else {}
+    given |= {} if "names" in own[:1] else dict(zip(own, words))
+    mine = {t: given.pop(t) for t in own if t in given}
+    if "given" not in takes:
+        for other in given:
+            choose(other, own, f"argument of {name}")
+        return name, mine
+    return name, {"given": given, **mine}
+
+
+def _text(step):
+    text = inspect.getdoc(step).partition("\n")[0].rstrip(".")
+    return text[:1].lower() + text[1:]
+
+
+def _entered(given):
+    """These settings, in whose run this process is from here on.
 
     Its calls count as those of this make, and towards BUDGET_TOTAL.
     """
     from .build import settings
 
-    given = {**(json.loads(Path(file).read_text()) if file else {}), **pairs}
     os.environ["BEDSIDE_TOTAL"] = str(given.pop("budget_total", ""))
-    started = Path(f"{file}.started")
-    if started.is_file():
-        os.environ["BEDSIDE_MAKE"] = f"make {started.stat().st_mtime_ns}"
     return settings.entered(given, given.pop("run", ""))
 
 
@@ -682,15 +657,17 @@ def _stop(told):
 
 def main(arguments=None):
     """Run the command line's step; a BedsideError becomes a line on stderr and exit status 1."""
-    given = vars(_arguments().parse_args(arguments))
-    step, shown = given.pop("step"), sys.stdout
+    shown = sys.stdout
     sys.stdout = _Terminal(shown)
     try:
-        if "pairs" in given:
-            given["given"] = _entered(given.pop("file"), dict(given.pop("pairs")))
-        elif file := given.pop("file", None):  # a run goes on with the profile that it began with
-            given["profile"] = _entered(file, {}).get("profile") or given["profile"]
-        step(**given)
+        asked = sys.argv[1:] if arguments is None else arguments
+        if asked[:1] == ["variables"]:  # whose words are of no step
+            variables(*asked[1:])
+        else:
+            step, given = _asked(asked)
+            if step in OF_A_RUN and "questions" not in given["given"]:
+                given["given"] = _entered(given["given"])
+            STEPS[step](**given)
         sys.stdout.flush()
     except BedsideError as e:
         _stop(e)

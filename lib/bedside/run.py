@@ -16,7 +16,6 @@ import copy
 import dataclasses
 import importlib.metadata
 import json
-import os
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
@@ -105,10 +104,10 @@ class Run:
         """The collection of requests that aren't sent: for a plan, or for request files."""
         if self.mode != "batch":
             return []
-        from .bulk import files
+        from .asking import batches
 
-        name = f"{self.paper}.{self.notebook}"
-        return files.Sink(Path(os.environ["BEDSIDE_PARTS"]) / name, self.recordings)
+        path = self.folder.parent / f"{self.paper}.{self.notebook}{batches.ENDS}"
+        return batches.Waiting(path, self.recordings)
 
     def _place(self):
         """(folder of the outputs, recordings); git ignores both if they rest on private sources."""
@@ -203,30 +202,21 @@ class Run:
         """`models.ask` with this run's mode, its recordings and the rest of its budget."""
         asked, calling = list(requests), self._calling(label)
 
-        async def ask(those):
-            return await models.ask(those, self.recordings, **calling)
-
+        spared = None if self._replaying else self.labelled
         with dry_run.by_calls(self._step_by_step):
-            if self._replaying:
-                replies = await models.of_recorded(asked, self.recordings, ask)
-            elif self.labelled and self.mode == "replay":
-                replies = await models.of_recorded(asked, self.recordings, ask, self.labelled)
-                self._tell_lost(replies)
-            else:
-                replies = await ask(asked)
-        return [self._noted(*both) for both in zip(asked, replies)]
-
-    def _tell_lost(self, replies):
-        if lost := sum(reply.error == models.NOT_RECORDED for reply in replies):
+            replies = await models.ask(asked, self.recordings, spared=spared, **calling)
+        lost = sum(reply.error == models.NOT_RECORDED for reply in replies)
+        if lost and not self._replaying:
             told = (
                 "questions about what your raters labelled have no recorded reply, and no verdict"
             )
             print(f"{lost} {told}; MODE=record asks them")
+        return [self._noted(*both) for both in zip(asked, replies)]
 
     @contextlib.asynccontextmanager
     async def asking(self, label: str = "") -> AsyncIterator[Callable[[Request], Awaitable[Reply]]]:
-        """The same as `models.asking`, for requests that follow from replies."""
-        async with models.asking(self.recordings, **self._calling(label)) as one:
+        """The same for requests that follow from replies, as `models.Asking`."""
+        async with models.Asking(self.recordings, **self._calling(label)) as one:
 
             async def noted(request):
                 return self._noted(request, await one(request))
@@ -236,9 +226,9 @@ class Run:
     def _calling(self, label):
         mode, account = self.mode, None
         if self._step_by_step and mode == "batch":
-            mode = "record" if os.environ.get("BEDSIDE_SUBMIT") else "replay"
+            mode = "replay"
         if mode in ("record", "fresh", "batch"):
-            from .asking.ledger import Account
+            from .asking.budget import Account
 
             name, scope = f"{self.paper}/{self.notebook}", settings.scope(vars(self))
             account = Account(name, self.budget_usd, self.budget_total, scope)
@@ -247,8 +237,7 @@ class Run:
     def step_by_step(self) -> "Run":
         """This run for calls that each depend on the one before, so that no batch can hold them.
 
-        In mode batch they are sent directly if batches are submitted here. Otherwise a call without
-        a recording raises MissingRecording.
+        In mode batch a call without a recording raises MissingRecording.
         """
         other = copy.copy(self)
         other._step_by_step = True
@@ -274,10 +263,6 @@ class Run:
         other = copy.copy(self)
         other.judge = judge
         return other
-
-    def leave(self, what: str) -> None:
-        """Note, in mode batch, which calls of this notebook no batch holds."""
-        self._planned.leave(f"{self.paper}/{self.notebook}: {what}")
 
     def waits(self, requests: Iterable[Request]) -> bool:
         """Whether a reply to any of these requests is to come by batch."""
@@ -420,9 +405,7 @@ class Run:
         brought = f" Answers made elsewhere, judged here: {brought}." if brought else ""
         if not self._replies:
             return f"No model was asked for this run's rows.{brought}"
-        names = (
-            m + TINY * (registry.model(m)["provider"] == "local") for m in sorted(self._replies)
-        )
+        names = (m + TINY * (registry.is_embedded(m)) for m in sorted(self._replies))
         return f"Models of this run: {', '.join(names)}.{brought}"
 
     def figure(
@@ -474,7 +457,7 @@ class Run:
         return frame if self._draws() else frame[frame["source"] != "run"].reset_index(drop=True)
 
     def _draws(self):
-        tiny = all(registry.model(m)["provider"] == "local" for m in self.models)
+        tiny = all(registry.is_embedded(m) for m in self.models)
         return bool(self._elsewhere) or self.profile != "public" or not tiny
 
     def claim(
@@ -568,9 +551,8 @@ class Run:
         if self.mode == "plan":
             calls = json.dumps([dry_run.planned(r) for r in self.planned()])
             paths.write(folder / f"{name}.plan.json", calls)
+        if self.mode in models.DRY:
             return
-        if self.mode == "batch":
-            return self._planned.close()
         paths.write(folder / f"{name}.json", json.dumps(self.part(), indent=1))
 
     def planned(self) -> list[Request]:
@@ -621,8 +603,8 @@ def _summary(name, got):
         "fingerprints": sorted({r.fingerprint for r in mine if r.fingerprint}),
         "served": sorted({r.router for r in mine if r.router}),
         "dates": " to ".join(dict.fromkeys([dates[0], dates[-1]])) if dates else "not recorded",
-        "about": entry.get("about", ""),
-        "asked": entry["model"],
+        "about": entry.about,
+        "asked": entry.model,
     }
 
 

@@ -202,7 +202,7 @@ def test_sheets_on_released_data_name_what_is_fetched_and_take_nothing_of_it_alo
 
     monkeypatch.setattr(seminar, "sheet", lacking)
     with pytest.raises(SystemExit):
-        main(["seminar", "--profile", "public", "--folder", str(tmp_path / "made")])
+        main(["seminar", "PROFILE=public", "-p", "into", str(tmp_path / "made")])
     assert "fetch it with `make data PROFILE=public`" in capsys.readouterr().err
     assert not held(tmp_path)
 

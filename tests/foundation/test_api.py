@@ -81,6 +81,14 @@ def test_what_is_not_there_gets_the_nearest_or_the_way_out():
             use()
 
 
+@pytest.mark.parametrize("name, module", [("stats", "stats"), ("plots", "write.plots")])
+def test_a_broken_installation_says_which_module_is_missing(name, module, monkeypatch):
+    monkeypatch.setitem(sys.modules, f"bedside.{module}", None)
+    monkeypatch.delattr(f"bedside.{module}", raising=False)
+    with pytest.raises(ImportError, match=module):
+        getattr(bedside, name)
+
+
 def test_importing_it_loads_none_of_its_rooms():
     code = "import sys, bedside; print(*[m for m in sys.modules if m.startswith('bedside.')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

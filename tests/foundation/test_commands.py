@@ -1,5 +1,6 @@
 """make's commands and variables: one table, its help, and what is unknown or for other commands."""
 
+import json
 import os
 import re
 import shutil
@@ -12,8 +13,7 @@ import pytest
 from bedside.build import commands, notebooks
 from bedside.read import paths
 
-MAKEFILE = (paths.ROOT / "Makefile").read_text(encoding="utf-8")
-TARGETS = re.findall(r"^([a-z]+):.*## ", MAKEFILE, re.M)
+TARGETS = [*commands.targets()]
 
 
 def make(*arguments, root=paths.ROOT, **environment):
@@ -22,18 +22,90 @@ def make(*arguments, root=paths.ROOT, **environment):
     return subprocess.run(done, capture_output=True, text=True, env={**kept, **environment})
 
 
-@pytest.mark.parametrize("command", ["notebooks", "study"])
-def test_make_passes_what_the_table_says(command):
-    """Each value as it is given, and nothing that another command takes."""
-    given = {name: f"{name} 'x' $(shell y)" for name in commands.KNOWN if name != "PROFILE"}
-    given = {n: v for n, v in given.items() if n in commands.taken(command)}
-    target, step = {"notebooks": ("plan", "check"), "study": ("study", "study")}[command]
-    done = make("-n", target, *(f"{n}={v}" for n, v in given.items()))
-    line = re.search(rf"-m bedside {step} (.*?MODE=.*)$", done.stdout, re.M)[1]
-    for name, value in given.items():
-        quoted = value.replace("'", "'\\''")
-        assert f"'{name}={quoted}'" in line
-    assert line.count("=") == len(given) + 1  # and the usual MODE, before a given one
+@pytest.fixture
+def checkout(root):
+    """A copy of the project that is set up."""
+    for name in ("Makefile", "pyproject.toml", "requirements.lock"):
+        shutil.copy(paths.ROOT / name, root / name)
+    (root / ".venv").symlink_to(sys.prefix)
+    return root
+
+
+ODD = 'it\'s "5" $(shell touch ran) $PWD `touch ran` ; touch ran # ü\u2009{x} \\n %.o'
+
+
+def test_a_value_reaches_its_step_as_it_is_given(checkout):
+    """By the command line and by the environment, with names that are taken from elsewhere."""
+    environment = {"BEDSIDE_ROOT": str(checkout), "PYTHONPATH": str(checkout / "lib")}
+    environment |= {"NAME": "a_machine", "GROUP": "users"}  # as some systems set them
+
+    def made(*given, **more):
+        return make("-o", ".venv/.ready", *given, root=checkout, **environment, **more)
+
+    (checkout / ODD).mkdir()
+    (checkout / "answers.csv").write_text("item,model,answer\nq,m,a\n")
+    for by_line in (True, False):
+        given = {"PROMPTS": ODD, "ANSWERS": "answers.csv", "SEED": "3", "JUDGE": "smollm2-135m"}
+        words = [f"{n}={v}" for n, v in given.items()] if by_line else []
+        done = made("plan", "PAPER=nowhere", *words, **({} if by_line else given))
+        assert "unknown study 'nowhere'" in done.stderr, done.stderr
+        (file,) = (checkout / ".cache/stamps").rglob("settings.json")
+        kept = {n.upper(): v for n, v in json.loads(file.read_text()).items() if n != "mode"}
+        assert kept == given
+        shutil.rmtree(checkout / ".cache/stamps")
+    for target, name in (
+        ("study", "QUESTIONS"),
+        ("collect", "FROM"),
+        ("class", "FOLDER"),
+        ("check", "NUMBERS"),
+        ("compare", "RUNS"),
+        ("new", "PAPER"),
+        ("annotate", "TASK"),
+    ):
+        value = f"{ODD} b" if target == "compare" else ODD
+        more = ["MODELS=smollm2-135m"] if target == "study" else []
+        done = made(target, f"{name}={value}", *more)
+        assert done.returncode == 2 and "Traceback" not in done.stderr, done.stderr
+        shown = ODD.split()[0] if target == "compare" else ODD
+        known = shown in done.stderr or repr(shown)[1:-1] in done.stderr
+        assert known, (target, done.stderr)
+    assert not list(checkout.rglob("ran"))
+
+
+def test_settings_code_and_data_that_change_make_notebooks_run_again(checkout):
+    """Each run has its own account of what is up to date. Nothing is run here but what settles."""
+    (checkout / ".venv").unlink()
+    python = checkout / ".venv/bin/python"
+    python.parent.mkdir(parents=True)
+    steps = "case $3 in check|variables|settings) exec"
+    python.write_text(f'#!/bin/sh\n{steps} {sys.executable} "$@";; esac\n')
+    python.chmod(0o755)
+    environment = {"BEDSIDE_ROOT": str(checkout), "PYTHONPATH": str(checkout / "lib")}
+    mine = {name for name in notebooks.listed() if name.startswith("cancer_myth/")}
+
+    def ran(*given):
+        words = ("-o", ".venv/.ready", "cancer_myth", *given)
+        done = make(*words, root=checkout, **environment, BEDSIDE_FIGURES="")
+        assert done.returncode == 0, done.stdout + done.stderr
+        names = set()
+        for todo in (checkout / ".cache/stamps").rglob("*.todo"):
+            names |= {*todo.read_text().split()}
+            for name in todo.read_text().split():
+                (todo.parent / f"{name}.done").parent.mkdir(exist_ok=True)
+                (todo.parent / f"{name}.done").touch()
+            todo.unlink()
+        return names
+
+    assert [ran(), ran()] == [mine, set()]
+    for given in (["RUN=a-name"], ["LIMIT=2", "PROMPTS=data/prompts"]):
+        assert [ran(*given), ran(*given)] == [mine, set()], given  # apart from others,
+    assert ran() == set()  # and from the profile's
+    for given, expected in (("MODE=record", mine), ("MODE=record", set()), ("BUDGET_USD=1", mine)):
+        assert ran(given) == expected
+    assert [ran("BUDGET_USD=2"), ran(), ran()] == [mine, mine, set()]
+    for path in ("lib/bedside/run.py", "data/prompts/cancer_myth/exam.j2"):
+        os.utime(checkout / path)
+        assert [ran(), ran()] == [mine, set()], path
 
 
 def test_help_comes_before_set_up(tmp_path):

@@ -5,10 +5,10 @@ import json
 
 import pytest
 
-from bedside.asking import ledger, models, registry, sending
+from bedside.asking import budget, models, registry, sending
 from bedside.asking.registry import StopRun
 from bedside.own import try_out
-from conftest import ask_for, completion, sent_at
+from conftest import ask_for, completion, with_fields
 
 KEY = "made-up-0123/456789-of-a-test"
 
@@ -28,7 +28,7 @@ def tried(name):
 @pytest.fixture
 def with_key(served, monkeypatch):
     monkeypatch.setenv("KEY_OF_A_TEST", KEY)
-    monkeypatch.setitem(registry.entries()[served], "api_key_env", "KEY_OF_A_TEST")
+    registry.entries()[served] = with_fields(served, api_key_env="KEY_OF_A_TEST")
     return served
 
 
@@ -39,13 +39,13 @@ def test_an_endpoint_that_drips_is_left_when_its_time_is_over(
     served, endpoint, recordings, monkeypatch
 ):
     """Each byte comes in time; the whole answer would take a minute."""
-    monkeypatch.setitem(registry.entries()[served], "timeout_s", 0.3)
+    registry.entries()[served] = with_fields(served, timeout_s=0.3)
     monkeypatch.setattr(sending, "RETRIES", 1)
     monkeypatch.setattr(sending, "FIRST_S", 0.01)
     endpoint.script = lambda n, body: "drip"
     (reply,) = ask(ask_for(served, "a"), recordings)
     assert reply.error == "timeout: no whole answer within timeout_s = 0.3 s"
-    assert len(sent_at()) == 2 and not endpoint.dripped
+    assert len(endpoint.bodies) == 2 and not endpoint.dripped
 
 
 # ---- forms of structured output
@@ -71,7 +71,7 @@ def test_the_next_form_is_tried_and_its_line_told(served, endpoint, forms, line)
     ready, told = tried(served)
     assert not ready and f'    response_format = "{line}"' in told.splitlines()
     assert "make try" not in told and "later" not in told
-    registry.entries()[served]["response_format"] = line
+    registry.entries()[served] = with_fields(served, response_format=line)
     assert tried(served)[0]
 
 
@@ -96,7 +96,8 @@ def test_an_ordinary_word_from_the_environment_stays_in_answers(
     """As EMPTY for a server that wants any key, or the name of a region."""
     monkeypatch.setenv("KEY_OF_A_TEST", "EMPTY")
     monkeypatch.setenv("REGION_OF_A_TEST", "Palestine")
-    registry.entries()[with_key]["headers"] = {"x-region": "${REGION_OF_A_TEST}"}
+    headers = {"x-region": "${REGION_OF_A_TEST}"}
+    registry.entries()[with_key] = with_fields(with_key, headers=headers)
     endpoint.script = lambda n, body: completion("EMPTY and Palestine")
     assert ask(ask_for(with_key, "a"), recordings)[0].text == "EMPTY and Palestine"
 
@@ -123,10 +124,9 @@ def quick(monkeypatch):
 @pytest.mark.parametrize(
     "url, sent, words",
     [
-        ("http://no-such-host.invalid/v1", "", "check the host in base_url"),
-        ("http://127.0.0.1:9/v1", "", "start the server, or check host and port"),
-        ("127.0.0.1/v1", "", "write base_url with http:// or https://"),
-        ("https", "", "the endpoint speaks http: write http:// in base_url"),
+        ("http://no-such-host.invalid/v1", "", "check base_url in its entry, its server"),
+        ("http://127.0.0.1:9/v1", "", "check base_url in its entry, its server"),
+        ("https", "", "check base_url in its entry"),
         ("", b"<html><body>Welcome to <b>my router</b></body></html>", "Welcome to my router"),
         ("", {"models": ["a"]}, "base_url in its entry, which often ends in /v1"),
     ],
@@ -137,9 +137,9 @@ def test_an_address_where_nobody_answers_or_something_else(
     endpoint.script = lambda n, body: (200, {}, sent)
     if url:
         url = endpoint.url.replace("http", "https", 1) if url == "https" else url
-        registry.entries()[served]["base_url"] = url
+        registry.entries()[served] = with_fields(served, base_url=url)
     assert all(words in told for told in told_of(served, recordings))
-    assert not url or ledger.total("test")[1] == 0
+    assert not url or budget.total()[1] == 0
 
 
 def test_a_redirect_is_told_and_not_followed(with_key, endpoint, recordings):
@@ -147,7 +147,7 @@ def test_a_redirect_is_told_and_not_followed(with_key, endpoint, recordings):
     to = {"Location": f"{elsewhere}/chat/completions?x={KEY}"}
     endpoint.script = lambda n, body: (308, to, b"")
     for told in told_of(with_key, recordings):
-        assert f"it has moved to {elsewhere}" in told and "put that address into base_url" in told
+        assert f"it has moved to {elsewhere}" in told and "base_url in its entry" in told
         assert KEY not in told
     assert len(endpoint.bodies) <= 4
 
@@ -160,8 +160,9 @@ def test_a_proxy_that_refuses_is_told_from_the_endpoint(
     endpoint.script = lambda n, body: (407, {}, b"")
     proxy = endpoint.url.removesuffix("/v1") if there else "http://127.0.0.1:9"
     monkeypatch.setenv(f"{scheme.upper()}_PROXY", proxy)
-    registry.entries()[served]["base_url"] = f"{scheme}://a-model.invalid/v1"
+    url = f"{scheme}://a-model.invalid/v1"
+    registry.entries()[served] = with_fields(served, base_url=url)
     for told in told_of(served, recordings):
         assert "HTTPS_PROXY" in told and "NO_PROXY" in told
     monkeypatch.setenv("NO_PROXY", "a-model.invalid")
-    assert "check the host" in tried(served)[1]
+    assert "to host a-model.invalid" in tried(served)[1]

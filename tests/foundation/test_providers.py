@@ -47,7 +47,7 @@ def provider(tmp_path, monkeypatch):
 
 def tried(name, entry, monkeypatch):
     """(whether an entry is ready, the lines that it lacks, all that is told)."""
-    monkeypatch.setitem(registry.entries(), name, entry)
+    monkeypatch.setitem(registry.entries(), name, registry.as_model(name, entry))
     told = []
     ready = asyncio.run(try_out.tried(name, told.append))
     _, _, after = "\n".join(told).partition("in data/models.toml:\n")
@@ -95,7 +95,8 @@ def test_what_a_bare_entry_lacks_is_told(persona, model, lacks, provider, monkey
 def test_a_bare_prompt_goes_out_and_comes_back_as_text(provider, recordings, monkeypatch):
     """Radiation's open models got no chat template; what is kept of the prompt is a digest."""
     name, url = "vllm-llama-3.1-8b-bare", provider.at("vllm")
-    monkeypatch.setitem(registry.entries(), name, {**SHIPPED[name], "base_url": url})
+    entry = {**SHIPPED[name], "base_url": url}
+    monkeypatch.setitem(registry.entries(), name, registry.as_model(name, entry))
     roles = ("system", "user")
     messages = [{"role": r, "content": f"the {r}'s words ${{HOME}}"} for r in roles]
     request = Request("a", name, messages, {"max_tokens": 500, "temperature": 0})
@@ -137,7 +138,7 @@ def test_each_kind_runs_through_notebooks(provider, root):
     (root / "data/models.toml").write_text(text)
     given = {"mode": "record", "models": KINDS, "judge": "claude-opus-5-5", "limit": "1"}
     done = subprocess.run(
-        [sys.executable, "-m", "bedside", "run", "--jobs", "2", *NOTEBOOKS]
+        [sys.executable, "-m", "bedside", "run", "JOBS=2", *NOTEBOOKS]
         + [word for name, value in given.items() for word in ("-p", name, value)],
         capture_output=True,
         text=True,

@@ -39,9 +39,10 @@ def test_a_file_is_written_whole_or_stays_as_it_was(fault, tmp_path):
 )
 def test_what_the_system_refuses_is_one_sentence(error, told, monkeypatch, capsys):
     def doctor():
+        """A step."""
         raise error
 
-    monkeypatch.setattr(steps, "doctor", doctor)
+    monkeypatch.setitem(steps.STEPS, "doctor", doctor)
     with pytest.raises(SystemExit):
         steps.main(["doctor"])
     said = capsys.readouterr().err

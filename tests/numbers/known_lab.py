@@ -52,7 +52,7 @@ class Lab:
             usd_in, usd_out = PRICES[name in JUDGES]
             entry = {"provider": "test", "base_url": endpoint.url, "model": name}
             entry |= {"usd_per_million_in": usd_in, "usd_per_million_out": usd_out}
-            patch.setitem(registry.entries(), name, entry)
+            patch.setitem(registry.entries(), name, registry.as_model(name, entry))
         apart(patch, folder)
         patch.setattr(sending, "FIRST_S", 0.001)
         patch.setattr(notebooks, "execute", self._execute)
@@ -88,9 +88,9 @@ class Lab:
         self.truth = truth
         path = self.questions(len(next(iter(truth.values()))), unit, turned)
         given = {"questions": path, "models": " ".join(truth), "judge": "judge", **given}
-        given = [f"{k.upper()}={v}" for k, v in given.items()]
+        given = {k: str(v) for k, v in given.items()}
         before = len(self.endpoint.bodies)
-        main.study([*given, "MODE=plan"])
+        main.study({**given, "mode": "plan"})
         assert len(self.endpoint.bodies) == before
         main.study(given)
         return self.capsys.readouterr().out

@@ -19,6 +19,7 @@ from bedside.asking import registry, sending
 from bedside.build import notebooks
 from bedside.read import paths
 from bedside.write import plots
+from conftest import with_fields
 from matrix import FAKES, House, right, send, undrawn
 
 BLANK = " \n"  # no answer
@@ -117,7 +118,7 @@ def ran(name, /, fakes=None, files=None, *, entries=None, patched=(), before=(),
         patch.setattr(plots, "save", undrawn)
         house = House(patch, place / "house")
         for fake, more in (entries or {}).items():
-            patch.setitem(registry.entries(), fake, {**registry.entries()[fake], **more})
+            patch.setitem(registry.entries(), fake, with_fields(fake, **more))
 
         async def heard(client, request, secrets=()):
             sent.append(request)

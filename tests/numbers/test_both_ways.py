@@ -14,16 +14,14 @@ import pytest
 import batch_study
 import matrix
 from batch_objects import CHAT
-from bedside.asking import registry, sending, store
-from bedside.build import notebooks
-from bedside.bulk import submission
+from bedside.asking import registry, sending, store, submitting
+from bedside.build import notebooks, rounds
 from bedside.own import steps
 from bedside.read import paths
 from bedside.write import plots
-from conftest import SILENT
+from conftest import SILENT, with_fields
 
 PRICES = {"usd_per_million_in": 100.0, "usd_per_million_out": 1000.0, "batch_discount": 0.4}
-PRICES |= {"usd_per_million_cache_write": 250.0}
 SHOWN = (".csv", ".md", ".json")
 NOTES = ("manifest", "errors")  # of when and how replies came
 WAY = ("date", "latency_s", "batch")  # what tells of the way alone
@@ -35,10 +33,10 @@ class Ways:
     def __init__(self, folder, service, patch):
         self.folder, self.service, self.patch = folder, service, patch
         for name in "ab":
-            patch.setitem(registry.entries(), name, registry.model(name) | PRICES)
+            patch.setitem(registry.entries(), name, with_fields(name, **PRICES))
         patch.setattr(paths, "EXTERNAL", folder / "external")
         patch.setattr(sending, "FIRST_S", 0.001)
-        patch.setattr(submission, "TRIES", sending.RETRIES + 1)  # as often as directly
+        patch.setattr(submitting, "TRIES", sending.RETRIES + 1)  # as often as directly
         patch.setattr(notebooks, "execute", self._execute)
         patch.setattr(plots, "save", matrix.undrawn)
         patch.setattr(steps.page, "write", lambda *_: None)
@@ -61,7 +59,7 @@ class Ways:
         """Ask a study in batches, and nothing directly."""
         self.to("batch")
         before = len(self.service.posts)
-        submission.submit(study, lambda line: None)
+        submitting.submit(study, lambda line: None)
         self.to("batch")  # from where waves were written
         assert all(path != CHAT for path, _ in self.service.posts[before:])
 
@@ -108,7 +106,7 @@ def test_a_paper(ways, paper):
     given = {"profile": "sample", "models": "a b", **settings}
     ways.to("direct")
     notebooks.run_all(names, {**given, **more, "mode": "record"}, jobs=1)
-    study = submission.Notebooks({**given, **more}, paper)
+    study = rounds.Notebooks({**given, **more}, paper)
     study.left = names
     ways.batched(study)
     assert not study.fault

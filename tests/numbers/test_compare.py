@@ -7,7 +7,7 @@ from scipy.special import stdtrit
 
 from bedside import own, stats
 from bedside.asking import registry
-from conftest import apart, completion
+from conftest import apart, completion, with_fields
 from own_studies import compared
 
 QUESTIONS = "item,question,reference,unit\n" + "".join(
@@ -143,6 +143,6 @@ def test_what_differs_is_named_for_what_it_is(study_of, tmp_path, monkeypatch):
     (tmp_path / "mine.csv").write_text(QUESTIONS.replace("May I do 7?", "May I do 7 twice?"))
     assert notes("questions") == ["the questions differ"]
     (tmp_path / "mine.csv").write_text(QUESTIONS)
-    monkeypatch.setitem(registry.entries(), "another", registry.model("served") | {"model": "b"})
+    monkeypatch.setitem(registry.entries(), "another", with_fields("served", model="b"))
     told = notes("models", models="served another")
     assert told[0] == "models: served before, served another now"

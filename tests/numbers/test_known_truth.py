@@ -230,7 +230,7 @@ def test_two_runs_with_a_known_difference(lab):
     lab.study({"a": "R" * 8 + "WWRR"}, name="old")
     told = lab.study({"a": "W" * 8 + "RRRR"}, name="new")
     assert f"${12 * 0.026:.2f}" not in told  # both runs were paid
-    main.study(["COMPARE=old,new"])
+    main.study({"compare": "old,new"})
     found = lab.table("changed_from_old", "new").loc["a"]
     assert found["value"]["right in old, %"] == pytest.approx(1000 / 12)
     assert found["value"]["right in new, %"] == pytest.approx(400 / 12)

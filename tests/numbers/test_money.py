@@ -10,14 +10,13 @@ from bedside.papers.meddialbench.tables import validation
 from bedside.run import Run
 
 
-def test_whole_studies_are_priced_by_the_call_as_of_the_price_s_date(monkeypatch, tmp_path):
-    """34,900 prompt tokens of a consultation are those of 29 calls; the hour plays no part."""
+def test_whole_studies_are_priced_by_the_call(monkeypatch, tmp_path):
+    """34,900 prompt tokens of a consultation are those of 29 calls."""
     monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
     run = Run("meddialbench", "01_design_and_validation")
     cheap = {"model": "cheap", "provider": "test", "base_url": "http://127.0.0.1:9/v1"}
     cheap |= {"usd_per_million_in": 0.01, "usd_per_million_out": 0.02, "price_date": "2026-11-01"}
-    cheap["price_rules"] = [{"above": 30_000}, {"from": "2026-11-02"}]
-    monkeypatch.setitem(registry.entries(), "cheap", cheap)
+    monkeypatch.setitem(registry.entries(), "cheap", registry.as_model("cheap", cheap))
     plan = design.read(run)
     cases, scripts = asyncio.run(study.cases(run, plan, 0))
     rows = validation.cost_table(run, plan, cases, scripts, 13.66, 60, ["cheap"])

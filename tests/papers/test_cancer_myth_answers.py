@@ -89,9 +89,9 @@ def test_ambiguous_rows_stop_the_run_before_anything_runs(tmp_path, theirs, ques
     theirs.write_text(theirs.read_text() + f"{item},GPT-4o,Another.,\n")
     told = f"theirs.csv, line {len(questions) + 4}, column item: an answer of 'GPT-4o' to item"
     with pytest.raises(BedsideError, match=told):
-        steps.check([f"ANSWERS={theirs}"], tmp_path / "settings.json")
+        steps.settings_check({"answers": str(theirs)}, tmp_path / "settings.json")
     run = Run("cancer_myth", "03_evaluation", answers=str(theirs))
     with pytest.raises(BedsideError, match=told):
         asyncio.run(study.answers(run, questions, 2048))
     with pytest.raises(BedsideError, match="ANSWERS=nowhere.csv: there is no file of this name"):
-        steps.check(["ANSWERS=nowhere.csv"])
+        steps.settings_check({"answers": "nowhere.csv"})

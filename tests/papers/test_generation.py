@@ -10,7 +10,7 @@ from bedside.asking import registry, store
 from bedside.judging import judges
 from bedside.papers.cancer_myth.generation import generate, generate_all
 from bedside.papers.cancer_myth.study import Known
-from conftest import completion
+from conftest import completion, with_fields
 
 MYTHS = pd.DataFrame(
     [(f"m{i}", "Cancer", f"belief {i}", f"fact {i}") for i in range(1, 6)],
@@ -92,8 +92,7 @@ def test_a_prompt_shows_up_to_six_hard_and_two_easy_examples_of_before(run, endp
 
 
 def test_each_generator_has_sets_and_items_of_its_own(run, endpoint, monkeypatch):
-    other = {**registry.entries()["served"], "model": "other-2026"}
-    monkeypatch.setitem(registry.entries(), "other", other)
+    monkeypatch.setitem(registry.entries(), "other", with_fields("served", model="other-2026"))
     run.models = ["served", "other"]
     endpoint.script = scripted({"belief 1": ["a #-1", "b #-1", "c #1"]})
     how = dict(settings=SETTINGS, answer_tokens=9)

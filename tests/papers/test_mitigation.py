@@ -13,7 +13,7 @@ from bedside.papers.cancer_myth import data, study
 from bedside.papers.cancer_myth.v2 import optimiser, scores
 from bedside.papers.cancer_myth.v2.agents import multi_agent
 from bedside.papers.cancer_myth.v2.items import split
-from conftest import SILENT, completion
+from conftest import SILENT, completion, with_fields
 
 ITEMS = pd.DataFrame({"item": ["q1", "q2", "q3"], "question": ["one?", "two?", "three?"]})
 
@@ -213,7 +213,7 @@ def test_an_optimiser_that_finds_nothing_says_why(optimise, proposal, budget, st
 def test_a_budget_used_up_in_the_optimiser_stops_the_run(run, optimise, monkeypatch):
     """GEPA goes on after exceptions; it must not swallow a refused key or a budget."""
     dear = {"usd_per_million_in": 1e3, "usd_per_million_out": 1e3}
-    monkeypatch.setitem(registry.entries(), "served", {**registry.entries()["served"], **dear})
+    monkeypatch.setitem(registry.entries(), "served", with_fields("served", **dear))
     run.budget_usd = 0.6
     with pytest.raises(StopRun, match="BUDGET_USD"):
         optimise("Be kind.", 400)

@@ -114,7 +114,7 @@ def test_only_replies_of_the_task_and_each_text_once(own):
     assert items(rows, "presupposition") == ["cm-1"] and items(rows, "nfp") == ["nfp-1"]
     assert items(rows, "adherence") == []  # without a consultation
     own(loops=("9 own loop",), sections=("9 own",))
-    tiny = next(name for name, m in registry.entries().items() if m["provider"] == "local")
+    tiny = next(name for name, m in registry.entries().items() if m.provider == "local")
     there = [("a", "9 own loop", tiny), ("b", "9 own loop", "gpt-4o"), ("c", "9 own other", tiny)]
     there = [row(item, "medhalu", section, model=m) for item, section, m in there]
     # what the embedded model asked itself is not worth a label

@@ -15,6 +15,7 @@ from packaging.version import Version
 from bedside import BedsideError
 from bedside import __main__ as steps
 from bedside.annotation import tasks
+from bedside.asking import embedded
 from bedside.build import commands, notebooks
 from bedside.publish import readme
 from bedside.read import claims, paths
@@ -57,9 +58,9 @@ def test_environment_and_locks_have_what_the_package_needs():
     assert not {"pyarrow", "statsmodels", "playwright", "xllamacpp"} & {*sheets}  # the large ones
 
 
-def test_check_and_help_need_the_standard_library_only():
-    """Both run in an interpreter that has no other package; other light steps import none early."""
-    steps = "from bedside.__main__ import main; main(['check', 'PROFILE=sample']); main(['help'])"
+def test_what_comes_before_set_up_needs_the_standard_library_only():
+    """It runs in an interpreter that has no other package; other light steps import none early."""
+    steps = "from bedside.__main__ import main; main(['variables', 'all']); main(['help'])"
     light = "run publish.pages publish.judged_items publish.verification explorer stats".split()
     heavy = "openai datasets sklearn scipy matplotlib xllamacpp papermill pandas seaborn".split()
     light = f"import sys, {', '.join(f'bedside.{m}' for m in light)}"
@@ -93,7 +94,7 @@ def test_paths_commands_variables_and_steps_that_a_text_names_are_there(name):
         assert any(part in path for part in own) or list(paths.ROOT.glob(pattern)), path
     for path in re.findall(r"\]\(([^)#:]+)\)", text):
         assert ((paths.ROOT / name).parent / path).exists(), path
-    targets = {*re.findall(r"^([a-z]+):", text_of("Makefile"), re.M), *paths.papers(), "name"}
+    targets = {*commands.targets(), *paths.papers(), "name"}
     assert {*re.findall(r"(?:`|^)make ([a-z_]+)", text, re.M)} <= targets
     blocks = "".join(re.findall(r"^```\w*\n(.*?)^```", text, re.M | re.S)).splitlines()
     inline = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S))
@@ -102,9 +103,9 @@ def test_paths_commands_variables_and_steps_that_a_text_names_are_there(name):
             assert {*re.findall(r"\b([A-Z_]+)=", line)} <= {*commands.KNOWN}, line
         _, found, step = line.partition("python -m bedside ")
         if found and "|" not in step and "..." not in step:
-            given = vars(steps._arguments().parse_args(shlex.split(step)))
+            _, given = steps._asked(shlex.split(step))
             for notebook in given.get("names", []):
-                assert {k for k, _ in given["pairs"]} <= {*notebooks.parameters(notebook)}, line
+                assert {*given["given"]} <= {*notebooks.parameters(notebook)}, line
 
 
 def test_what_the_table_of_coverage_names_is_there():
@@ -129,27 +130,29 @@ def test_what_the_table_of_coverage_names_is_there():
 # ---- settings
 
 
-def test_unknown_settings_stop_with_the_nearest():
+def test_unknown_settings_stop_with_the_nearest(capsys):
     for given, match in (
-        (["PROFILE=sampel"], "PROFILE 'sampel'; did you mean 'sample'"),
-        (["MODEL="], "variable 'MODEL'; did you mean 'MODE"),
-        (["MODE=replya"], "did you mean 'replay'"),
-        (["MODELS=smollm"], "did you mean 'smollm2-135m'"),
-        (["JUDGE=lexial"], "lexical"),
-        (["LIMIT=x"], "LIMIT"),
+        ("PROFILE=sampel", "PROFILE 'sampel'; did you mean 'sample'"),
+        ("MODEL=", "variable of settings 'MODEL'; did you mean 'MODE"),
+        ("MODE=replya", "did you mean 'replay'"),
+        ("MODELS=smollm", "did you mean 'smollm2-135m'"),
+        ("JUDGE=lexial", "lexical"),
+        ("LIMIT=x", "LIMIT"),
     ):
-        with pytest.raises(BedsideError, match=match):
-            steps.check(given)
+        with pytest.raises(SystemExit):
+            steps.main(["settings", given])
+        assert match in capsys.readouterr().err
 
 
 def test_settings_are_rewritten_only_when_they_change(tmp_path):
     file = tmp_path / "s.json"
-    steps.check(["PROFILE=public", "LIMIT=3", "MODELS="], file)
+    write = ("-p", "write", str(file))
+    steps.main(["settings", "PROFILE=public", "LIMIT=3", "MODELS=", *write])
     assert json.loads(file.read_text()) == {"profile": "public", "limit": "3"}
     before = file.stat().st_mtime_ns
-    steps.check(["PROFILE=public", "LIMIT=3"], file)
+    steps.main(["settings", "PROFILE=public", "LIMIT=3", *write])
     assert file.stat().st_mtime_ns == before
-    steps.check(["PROFILE=public", "LIMIT=4"], file)
+    steps.main(["settings", "PROFILE=public", "LIMIT=4", *write])
     assert file.stat().st_mtime_ns != before
 
 
@@ -200,7 +203,7 @@ def test_no_path_of_one_machine_no_prompt_and_no_external_data_is_committed():
         if name.rpartition(".")[2] in texts or name == "Makefile":
             text = (paths.ROOT / name).read_text(errors="replace")
             assert f"{paths.ROOT}/" not in text and f"{os.path.expanduser('~')}/" not in text, name
-    for path in paths.RECORDINGS.rglob("smollm2-135m.jsonl"):
+    for path in (p for name in embedded.known() for p in paths.RECORDINGS.rglob(f"{name}.jsonl")):
         for line in path.read_text().splitlines():
             record = json.loads(line)
             assert re.fullmatch("[0-9a-f]{16}", record["fields"]["messages"]), path

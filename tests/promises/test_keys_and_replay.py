@@ -1,17 +1,22 @@
 """What is recorded is replayed; a key holds all that can change an answer and nothing else."""
 
 import asyncio
+import csv
+import hashlib
 import itertools
 import json
+from pathlib import Path
 
 import pytest
 
 import bedside
 from bedside import BedsideError
-from calling import request
+from calling import fields_of_entries, request, sent
 from conftest import completion
 
 FORM = {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": {}}}
+SCORE = {"type": "object", "properties": {"score": {"enum": [0, 1]}}, "required": ["score"]}
+ASKED_FORM = {**FORM, "json_schema": {**FORM["json_schema"], "schema": SCORE}}
 PROMPT = [{"role": "user", "content": "why?"}]
 ASKED = {"max_tokens": 9, "temperature": 0.0, "seed": 1}
 
@@ -96,7 +101,8 @@ def test_a_plan_sends_nothing_and_goes_on_with_something_of_the_shape_asked_for(
 def keys(world, *made, **fields):
     """Keys of requests once a model's entry has these fields too."""
     world.model(**fields)
-    return [made.key for made in (made or [request("a", PROMPT, form=FORM, **ASKED)])]
+    both = [{"role": "system", "content": "be brief"}, *PROMPT]
+    return [made.key for made in (made or [request("a", both, form=FORM, **ASKED)])]
 
 
 def test_all_that_is_sent_and_who_is_asked_changes_the_key(world):
@@ -134,6 +140,8 @@ CHANGES = [
     {"response_format": "json_object"},
     {"response_format": "none"},
     {"api": "completions", "response_format": "none"},
+    {"system": "user"},
+    {"weights_sha256": "0" * 64},
     {"base_url": "http://127.0.0.1:8000/v1"},
     {"provider": "another"},
     {"model": "another"},
@@ -149,25 +157,33 @@ def test_all_of_an_entry_that_can_change_an_answer_changes_the_key(world):
         known.add(made)
 
 
-@pytest.mark.parametrize(
-    "more",
-    [
-        {"headers": {"Authorization": "Bearer ${MINE}"}},
-        {"query": {"key": "${MINE}"}},
-        {"extra_body": {"user": "${MINE}", "more": ["${MINE}"]}},
-        {"api_key_env": "MINE"},
-        {"usd_per_million_in": 1.0, "usd_per_million_out": 2.0, "price_date": "2026-01-01"},
-        {"requests_per_minute": 10, "tokens_per_minute": 1000, "max_concurrency": 1},
-        {"timeout_s": 1, "about": "x", "documentation": "x", "think": [], "retired": "2026-01-01"},
-    ],
-    ids=str,
-)
+PRICES = {"usd_per_million_in": 1.0, "usd_per_million_out": 2.0, "price_date": "2026-01-01"}
+NO_CHANGES = [
+    {"headers": {"Authorization": "Bearer ${MINE}"}},
+    {"query": {"key": "${MINE}"}},
+    {"extra_body": {"user": "${MINE}", "more": ["${MINE}"]}},
+    {"api_key_env": "MINE"},
+    {**PRICES, "batch_discount": 0.5, "batch_tokens": 1000},
+    {"requests_per_minute": 10, "tokens_per_minute": 1000, "max_concurrency": 1},
+    {"timeout_s": 1, "about": "x", "documentation": "x", "think": []},
+    {"retired": "2026-01-01", "instead": "another"},
+    # what a notebook asks for is held to these before it becomes a request
+    {"most_tokens": 1, "most_tokens_for": {"list": 1}, "most_tokens_turn": 1},
+    {"most_turns": 1, "most_dialogues": 1, "most_examples": 1},
+]
+
+
+@pytest.mark.parametrize("more", NO_CHANGES, ids=str)
 def test_keys_prices_and_limits_do_not(world, monkeypatch, more):
     before = keys(world, **({"extra_body": {"more": []}} if "extra_body" in more else {}))
     for value in ("one", "two"):
         monkeypatch.setenv("MINE", value)
         assert keys(world, **more) == before
     assert keys(world, **json.loads(json.dumps(more).replace("MINE", "ANOTHER"))) == before
+
+
+def test_each_field_of_an_entry_is_known_to_change_keys_or_not_to():
+    assert {k for more in (*CHANGES, *NO_CHANGES) for k in more} == fields_of_entries()
 
 
 @pytest.mark.parametrize(
@@ -197,6 +213,32 @@ def test_a_key_is_for_ever(world):
     form = {"type": "json_schema", "json_schema": form}
     made = request("a", messages, **tiny, form=form, repeat=2, max_tokens=24)
     assert made.key == "2dfb726b1f2672ee1e2a0ae9a306e21295fb5ff0442fcf06930d1e675927ac62"
+
+
+KEPT = Path(__file__).with_name("keys.csv")  # of entries: digests of bodies and keys
+SYSTEM_TOO = [{"role": "system", "content": "be brief"}, {"role": "user", "content": "ü \ud83d"}]
+SETTINGS = (
+    {},
+    {"max_tokens": 100},
+    {"max_tokens": 100, "temperature": 0, "seed": 1, "frequency_penalty": 0.2, "top_p": 1},
+)
+
+
+def digest_of(name):
+    """Of all that is sent, and of the keys, when a model gets requests of each kind."""
+    kinds = itertools.product((PROMPT, SYSTEM_TOO), SETTINGS, (None, ASKED_FORM), (0, 2))
+    made = (request("a", m, name, form, repeat, **s) for m, s, form, repeat in kinds)
+    told = json.dumps([[sent(r), r.key] for r in made], sort_keys=True)
+    return hashlib.sha256(told.encode()).hexdigest()
+
+
+def test_what_is_sent_and_keys_stay_as_they_were_for_each_bundled_entry(monkeypatch):
+    """24 requests of each; a line goes where an entry is changed on purpose."""
+    monkeypatch.setenv("AZURE_OPENAI_RESOURCE", "of-a-test")
+    rows = list(csv.DictReader(KEPT.open(encoding="utf-8")))
+    assert len(rows) > 40
+    for row in rows:
+        assert digest_of(row["model"]) == row["sha256"], row["model"]
 
 
 def test_entries_that_would_pass_for_one_are_told_before_a_call(world, endpoint):

@@ -276,6 +276,7 @@ ENTRY = {  # a wrong line of an entry: the field that the error names
     'headers = {a = "b\\nc"}': "one line",
     'base_url = "http://[::1"': "base_url",
     'base_url = "https://me:secret@x/v1"': "password",
+    'base_url = "https://me:secret@x y"': "base_url",
     'api_key = "abc"': "api_key_env",
     'api_key_env = "sk-abc-123456789"': "api_key_env",
     'headers = {Authorization = "Bearer x"}': "a key",
@@ -283,22 +284,8 @@ ENTRY = {  # a wrong line of an entry: the field that the error names
     'query = {key = "0123456789"}': "a key",
     'extra_body = {user = "sk-proj-0123456789abcdef"}': "a key",
     'about = "mine is AIzaSyA0123456789abcdefghijklm"': "a key",
-    "price_rules = [{ above = 3 }]": "usd_per_million_in",
     'price_date = "20261101"': "price_date",
-    **{
-        f"usd_per_million_in = 1\nusd_per_million_out = 2\nprice_rules = {rules}": "price_rules"
-        for rules in (
-            "3",
-            "[3]",
-            "[{ }]",
-            "[{ abov = 3 }]",
-            "[{ above = 3, usd_per_million_in = 5 }]",
-            "[{ above = -1 }]",
-            '[{ from = "soon" }]',
-            "[{ utc_hours = [[4, 25]] }]",
-            "[{ utc_weekdays = [5, 1] }]",
-        )
-    },
+    'base_url = "127.0.0.1/v1"': "such as https://",
 }
 
 
@@ -312,8 +299,7 @@ def test_a_wrong_entry_is_named_with_its_fault_and_spoils_no_other(world, endpoi
         with pytest.raises(BedsideError, match=r"models.toml, \[bad\]: ") as told:
             world.ask("a", models="bad")
         assert field in str(told.value), line
-        if field in ("a key", "password"):
-            assert "secret" not in str(told.value) and "0123456789" not in str(told.value), line
+        assert "secret" not in str(told.value) and "123456789" not in str(told.value), line
     assert world.ask("a")[0].answer == "fine"
     for content in (b"\xff\xfea", b"a = " + b"9" * 5000, b"a = " + b"[" * 9000, b"[a.b]\nmodel=1"):
         file.write_bytes(content)

@@ -15,7 +15,7 @@ from bedside.papers.meddialbench import design as designs
 from bedside.papers.meddialbench import rules, study
 from bedside.papers.meddialbench.consultations import END
 from bedside.read import sources
-from conftest import completion
+from conftest import completion, with_fields
 from meddialbench_speakers import FOUND
 
 # ---- many at once
@@ -233,8 +233,9 @@ HOW = {"turns": 5, "turn_tokens": 33, "temperature": 0.7}
 
 def test_a_models_limits_hold_for_its_dialogues(run, bundled, endpoint, monkeypatch):
     endpoint.script, here = played, study.SetUp(*bundled, 2)
-    for key, value in zip("tokens tokens_turn turns dialogues".split(), (50, 21, 2, 1)):
-        monkeypatch.setitem(registry.entries()["served"], f"most_{key}", value)
+    most = zip("tokens tokens_turn turns dialogues".split(), (50, 21, 2, 1))
+    made = with_fields("served", **{f"most_{key}": value for key, value in most})
+    monkeypatch.setitem(registry.entries(), "served", made)
     made, frame = asyncio.run(study.consultations(run, here, THREE, patient="", **HOW))
     assert {b["max_tokens"] for b in endpoint.bodies} == {21} and len(frame) == len(made) == 12
     most = {(c.doctor, c.most) for c in made}
@@ -247,7 +248,7 @@ def test_a_models_limits_hold_for_its_dialogues(run, bundled, endpoint, monkeypa
 def test_a_model_may_be_the_patient_of_another(run, bundled, endpoint, monkeypatch):
     endpoint.script, here = played, study.SetUp(*bundled, 2)
     own = {"model": "shy-1", "most_turns": 1, "most_tokens_turn": 7}
-    monkeypatch.setitem(registry.entries(), "shy", {**registry.entries()["served"], **own})
+    monkeypatch.setitem(registry.entries(), "shy", with_fields("served", **own))
     baseline = {"baseline": ()}
     _, frame = asyncio.run(study.consultations(run, here, baseline, patient="shy", **HOW))
     for who, asked in (("patient", ("shy-1", 7)), ("doctor", ("asked-2026-01-01", 33))):

@@ -61,13 +61,16 @@ def test_a_figure_says_only_what_its_numbers_bear_out(run, kind):
     assert message(draw(rows)) and not message(draw(other))
 
 
-@pytest.mark.parametrize("narrow", [False, True])
-def test_every_printed_model_and_every_pair_is_drawn_at_any_width(run, narrow):
-    figure = figures.dose(NO_DOSE, PLAN, implied.share(run), narrow)
+@pytest.mark.parametrize("width", [plots.WIDE, plots.NARROW])
+def test_every_printed_model_is_drawn_at_any_width(run, width):
+    figure = figures.dose(NO_DOSE, PLAN, implied.share(run), width)
     assert len(figure.axes) == len(PLAN.dimensions)
     assert all(len(ax.lines) >= len(implied.MODELS) for ax in figure.axes)
+
+
+def test_every_pair_is_drawn(run):
     rows, *_ = drawn(run, "interactions")
-    (ax,) = figures.interactions(rows, PLAN, narrow).axes
+    (ax,) = figures.interactions(rows, PLAN).axes
     means = [
         rows.query("source == 'published' and column == 'O/E' and row == @c")["value"].item()
         for c in PLAN.combinations

@@ -174,7 +174,7 @@ LASTS = {  # what each of `providers.FAULTS` is if it stays; the others are answ
     **dict.fromkeys(("500", "503", "error in 200"), "endpoint's fault"),
     **dict.fromkeys(("finish error", "finish network_error"), "endpoint's fault"),
     **dict.fromkeys(("no JSON", "choices", "integer"), "bad answer"),
-    "cut": "connection",
+    "cut": "connection lost",
     "blank": "blank",  # an outcome: it is recorded, and isn't asked for again
     "error object in 200": "bad request",
 }
@@ -221,6 +221,7 @@ def test_a_fault_that_passes_is_tried_again_one_that_stays_is_told(asking, provi
 def test_a_limit_of_requests_loses_nothing(asking, provider, says_when):
     asking.model(base_url=provider.at("vllm"), max_concurrency=8)
     provider.per_minute, provider.minute, provider.retry_after = 30, 0.5, says_when
+    asking.second(0.5 / 60)
     rows = asking.ask(*range(75), max_tokens=400)
     assert not any(r.reply_status for r in rows)
     assert Counter(e.kind for e in provider.log)[""] == 75

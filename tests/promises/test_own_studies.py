@@ -149,22 +149,22 @@ def test_a_frame_reads_as_the_file_that_is_kept_of_it(at, tmp_path):
 def test_an_entry_of_a_scripts_own_is_known_by_its_name(at):
     given = [{**at, "model": "m/x", "name": "mine"}, "smollm2-135m", {**at, "model": "m/x"}]
     assert registry.names_of(given) == "mine smollm2-135m m/x"
-    assert registry.model("mine") == {**at, "model": "m/x"}
+    assert registry.model("mine") == registry.as_model("mine", {**at, "model": "m/x"})
     handed = json.loads(os.environ[registry.INLINE])  # to the kernel of the study's notebook
     assert handed.keys() == {"mine", "m/x"}
     assert registry.names_of({**at, "model": "other", "name": "mine"}) == "mine"  # a mended script
-    assert registry.model("mine")["model"] == "other"
+    assert registry.model("mine").model == "other"
 
 
 @pytest.mark.parametrize(
     "entry, match",
     [
-        ({"api_key": "secret-1"}, "a key comes from the environment: api_key_env names"),
+        ({"api_key": "secret-1"}, "did you mean 'api_key_env'"),
         ({"api_key_env": "sk-secret-1"}, "the name of an environment variable, not a key"),
         ({"headers": {"Authorization": "secret-1"}}, "a key stands in it"),
         ({"key_env": "X"}, "did you mean 'api_key_env'"),
         ({"name": "smollm2-135m"}, "data/models.toml has another one of this name"),
-        ({"base_url": 1}, "should be a text"),
+        ({"base_url": 1}, "expected str, got int, in base_url"),
     ],
 )
 def test_a_faulty_entry_or_a_key_is_refused_and_never_shown(at, entry, match, tmp_path):

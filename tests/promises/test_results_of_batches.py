@@ -6,7 +6,7 @@ import re
 import pytest
 
 from bedside import BedsideError
-from bedside.bulk import files
+from bedside.asking import batches
 from calling import result
 from conftest import completion
 
@@ -109,7 +109,7 @@ def test_a_file_that_is_not_there_or_cannot_be_written_is_named(world, lines, tm
     blocked = world.folder / "data/recordings/cancer_myth"
     blocked.parent.mkdir()
     blocked.write_text("in the way")
-    with pytest.raises(BedsideError, match="cancer_myth.*could not be written"):
+    with pytest.raises(BedsideError, match="cancer_myth.*can't be written"):
         world.collect([good(lines["a"])])
     blocked.unlink()
     assert counts(world.collect([good(lines["a"])])) == (1, 0, 0, 0, 0)
@@ -119,7 +119,7 @@ def test_a_file_that_is_not_there_or_cannot_be_written_is_named(world, lines, tm
     "more, words",
     [
         ({"extra_body": {"a": [{"b": "x ${TEST_KEY}"}]}}, "takes a value from the environment"),
-        ({"api": "completions", "response_format": "none"}, "which hold chat completions"),
+        ({"api": "completions", "response_format": "none"}, "bare text"),
         ({"retired": "2026-06-15", "instead": "smollm2-135m"}, "retired on 2026-06-15; use"),
     ],
 )
@@ -139,7 +139,7 @@ def test_files_are_cut_where_a_provider_takes_no_more(world, monkeypatch):
         ("MOST_LINES", 4, [4, 2]),
     ):
         with monkeypatch.context() as patch:
-            patch.setattr(files, name, most)
+            patch.setattr(batches, name, most)
             assert world.request_file(ASKED) == whole
             assert world.made == counts, (name, most)
 

@@ -40,8 +40,7 @@ def test_what_contradicts_a_run_is_an_error_everywhere(mine, given, tmp_path, mo
     told = "'mine' has other settings .profile public, judge smollm2-135m, limit 3, seed 5"
     if "max_tokens" not in given:
         with pytest.raises(BedsideError, match=told):
-            as_make = [f"{k.upper()}={v}" for k, v in given.items()]
-            steps.check(["RUN=mine", *as_make], tmp_path / "settings.json")
+            steps.settings_check({"run": "mine", **given}, tmp_path / "settings.json")
     assert not (tmp_path / "settings.json").exists()
     as_step = [word for k, v in {"run": "mine", **given}.items() for word in ("-p", k, v)]
     with pytest.raises(SystemExit):
@@ -57,7 +56,7 @@ def test_what_contradicts_a_run_is_an_error_everywhere(mine, given, tmp_path, mo
 @pytest.mark.parametrize("given", [{}, {"seed": "5"}, {"limit": "3", "seed": "5"}, SAVED], ids=str)
 def test_a_run_goes_on_with_its_settings(mine, given, tmp_path, monkeypatch):
     file = tmp_path / "settings.json"
-    steps.check(["RUN=mine", *(f"{k.upper()}={v}" for k, v in given.items())], file)
+    steps.settings_check({"run": "mine", **given}, file)
     assert json.loads(file.read_text()) == {**SAVED, "run": "mine"}
     monkeypatch.setenv("BEDSIDE_RUN", "mine")  # and in JupyterLab
     blank = {k: "" for k in ("models", "judge", "limit", "seed", "prompts", "budget_usd")}
@@ -72,17 +71,17 @@ def test_a_run_goes_on_with_its_settings(mine, given, tmp_path, monkeypatch):
 
 
 def test_a_zero_is_what_the_profile_has_and_a_run_without_a_name_is_found_by_its_settings(figures):
-    steps.check(["RUN=new", "SEED=0", "LIMIT=0"])
+    steps.settings_check({"run": "new", "seed": "0", "limit": "0"})
     settings.keep({"seed": "0", "limit": "0"})
     assert json.loads((figures / "runs/new/run.json").read_text()) == {"profile": "sample"}
-    steps.check(["RUN=new", "SEED=0"])
+    steps.settings_check({"run": "new", "seed": "0"})
     with pytest.raises(BedsideError, match="'new' has other settings"):
-        steps.check(["RUN=new", "SEED=5"])
+        steps.settings_check({"run": "new", "seed": "5"})
     with pytest.raises(BedsideError, match="for a run's name"):
         settings.entered({}, "../mine")
     os.environ["BEDSIDE_RUN"] = ""
-    for given in (["SEED=5", "LIMIT=0"], ["SEED=5"]):
-        steps.check(given)
+    for given in ({"seed": "5", "limit": "0"}, {"seed": "5"}):
+        steps.settings_check(given)
         assert os.environ["BEDSIDE_RUN"] == "sample-seed-5"
         settings.keep({"seed": "5"})
 

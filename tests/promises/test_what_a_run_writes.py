@@ -117,6 +117,15 @@ def test_figures_repeat_byte_for_byte_and_have_other_colours_on_dark_screens(run
     assert len(colours) > 3 and all(colour in dark for colour in colours)
 
 
+def test_a_figure_drawn_for_wide_screens_alone_leaves_phones_no_picture_of_before(run):
+    narrow = drawn(run)[-1]
+    assert narrow.is_file()
+    figure, ((ax,),) = plots.figure((plots.WIDE, 2))
+    plots.dots(ax, rows(), xlabel="x")
+    run.figure("fig1_x", figure, rows(), "Figure 1: x")
+    assert not narrow.exists()
+
+
 def test_a_figures_message_is_the_title_where_it_holds_and_of_what_others_found(run):
     others = rows().head(1)
     for changed, holds, frame in (

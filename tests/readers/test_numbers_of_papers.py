@@ -230,7 +230,7 @@ def test_the_command_writes_a_page_that_escapes_what_the_file_says(tmp_path, mon
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "mine.csv"
     path.write_text(f"{','.join(COLUMNS)}\nT,{HOSTILE},=x,70.1%,48,share,\n", encoding="utf-8")
-    steps.numbers("mine.csv")
+    steps.check_numbers("mine.csv")
     folder = tmp_path / "figures/checked/mine"
     assert "1 impossible" in capsys.readouterr().out
     page = (folder / "index.html").read_text(encoding="utf-8")
@@ -240,9 +240,9 @@ def test_the_command_writes_a_page_that_escapes_what_the_file_says(tmp_path, mon
         (row,) = csv.DictReader(f)
     assert row["verdict"] == "impossible" and not row["column"].startswith("=")
     with pytest.raises(BedsideError, match="make check NUMBERS="):
-        steps.numbers("")
+        steps.check_numbers("")
     with pytest.raises(BedsideError, match="did you mean mine.csv"):
-        steps.numbers("mien.csv")
+        steps.check_numbers("mien.csv")
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ import radiation_lists
 from bedside.asking import models, registry
 from bedside.papers.radiation import data, lists, matching, scores, study, tables
 from bedside.write import tables as shared
-from conftest import SILENT, completion
+from conftest import SILENT, completion, with_fields
 
 run = radiation_lists.run  # a fixture
 
@@ -137,7 +137,7 @@ def test_lists_keep_patients_profiles_and_models_apart(run, endpoint, served):
     assert len(named) == 4
     failed = found[found["status"] == "error"]
     assert len(failed) == 4 and failed["terms"].map(len).sum() == 0
-    registry.entries()[served]["most_tokens"] = 50  # a model's own limit
+    registry.entries()[served] = with_fields(served, most_tokens=50)  # a model's own limit
     prompt = {"a": [{"role": "user", "content": "x"}]}
     asyncio.run(models.answers_of(run, prompt, 1000))
     assert endpoint.bodies[-1]["max_tokens"] == 50

@@ -24,7 +24,7 @@ from bedside.papers.meddialbench import judging
 from bedside.papers.medhalu import detection
 from bedside.publish import judged_items
 from bedside.write import frames
-from conftest import SILENT, completion
+from conftest import SILENT, completion, with_fields
 
 GRADES = [-1, 0, 1]
 ASKED = Request("q1", "smollm2-135m", [{"role": "user", "content": "Grade it."}])
@@ -54,7 +54,7 @@ def rows_of(table, values):
 def test_a_verdict_in_free_text_is_the_last_thing_said_and_alone(
     served, endpoint, tmp_path, monkeypatch, table, values, key
 ):
-    monkeypatch.setitem(registry.entries()[served], "response_format", "none")
+    registry.entries()[served] = with_fields(served, response_format="none")
     texts = rows_of(table, values)
     named = {f"answer {n:03}.": text for n, (text, _) in enumerate(texts)}
 

@@ -69,5 +69,5 @@ def candidates(rows, task, tiny=False):
 
 def _idle(row, task):
     """Whether a row is of the embedded model and not worth a rater's time."""
-    local = registry.entries().get(row["model"], {}).get("provider") == "local"
+    local = registry.is_embedded(row["model"])
     return local and row["section"].startswith(task.loops)

@@ -1,15 +1,16 @@
 """How a model is asked: replayed, called, retried, served, or only planned; what stays of a call.
 
-What a reply means is decided in `judging`; what waits for batches is in `bulk`. A plan over whole
-notebooks is counted in `build.notebooks`.
+What a reply means is decided in `judging`. Notebooks are planned in `build.notebooks`, and asked
+in batches by `build.rounds`.
 
-registry: the entries of data/models.toml. prices: what calls cost. usage: tokens of a call.
-replies: requests and replies. store: recordings. ledger: every call, limits and money, for all
-processes. locks: of files that processes share.
-models: `ask`, which replays and records. sending: calls to endpoints. failures: what refusals mean.
+registry: the entries of data/models.toml, and what calls cost. usage: tokens of a call.
+replies: requests and replies. store: recordings. locks: of files that processes share.
+models: `ask`, which replays and records. sending: calls to endpoints. budget: money, limits and
+turns of all processes. failures: what refusals mean.
 embedded: the bundled model's server. dry_run: what stands in for replies in a plan. progress: what
-make shows meanwhile.
+is shown meanwhile. batches: requests as files, and what engines answer. submitting: such files
+sent, waited for, and taken in.
 """
 
-__all__ = """registry prices usage replies store ledger locks
-models sending failures embedded dry_run progress""".split()
+__all__ = """registry usage replies store locks budget
+models sending failures embedded dry_run progress batches submitting""".split()

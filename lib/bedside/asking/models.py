@@ -8,16 +8,7 @@ embedded model's server starts only then.
 
 import asyncio
 import contextlib
-import functools
-from collections.abc import (
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Collection,
-    Coroutine,
-    Iterable,
-    Iterator,
-)
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -36,7 +27,7 @@ if TYPE_CHECKING:
 
     from bedside.run import Run
 
-    from . import ledger
+    from . import budget
 
 MODES = ("replay", "record", "fresh", "plan", "batch")
 DRY = ("plan", "batch")  # what these write are requests, not results
@@ -50,179 +41,139 @@ async def ask(
     requests: Iterable[Request],
     recordings: store.Recordings,
     *,
-    mode: str = "replay",
-    account: "ledger.Account | None" = None,
-    plan: list[Request] | None = None,
-    label: str = "",
-    progress: bool = True,
+    spared: Collection[str] | None = (),
+    **calling: Any,
 ) -> list[Reply]:
-    """Replies to `requests`, in order, one each.
+    """Replies to `requests`, in order, one each. calling: as of `Asking`.
+
+    Requests with the same key are sent once. spared: items (None: all) whose requests have the
+    error NOT_RECORDED for their reply in mode replay, if they have no recording.
+    """
+    requests = list(requests)
+    async with Asking(recordings, total=len({r.key for r in requests}), **calling) as asking:
+        return await asking.all(requests, spared)
+
+
+class Asking:
+    """Replies to requests, while its block runs: one by one, as they follow from others, or all.
+
+        async with Asking(recordings, mode="record") as one:
+            reply = await one(request)
 
     mode: replay (a miss raises MissingRecording), record (call what is missing), fresh (call
     all), plan (call nothing; append each miss to the list `plan`, with a reply of full length and
     fitting shape in its place), batch (append each miss to `plan`, with a reply without text that
     `waits`; only the embedded model, which takes no batches, is called). account: the notebook that
-    asks, and its budgets. Requests with the same key are sent once. A request that fails for good
-    yields a Reply with `error`. Raises StopRun for a refused key, a few equal failures that nothing
-    mends, and before a budget would be passed; StoreError when replies can't be written; what came
-    before is kept.
+    asks, and its budgets. total: how many requests there are, if that is known.
+
+    Any number of tasks may use it at once; a request that several have is sent once. A request that
+    fails for good yields a Reply with `error`. Raises StopRun for a refused key, a few equal
+    failures that nothing mends, and before a budget would be passed; StoreError when replies can't
+    be written; what came before is kept.
     """
-    requests = list(requests)
-    every = {r.key: r for r in requests}
-    known = () if mode == "fresh" else recordings.found(every)
-    replies = {key: as_reply(every[key], record, True) for key, record in known}
-    missing = [r for key, r in every.items() if key not in replies]
-    if missing and choose(mode, MODES, "MODE") == "replay":
-        what = f"{len(missing)} of {len(requests)} requests have"
-        raise _unrecorded(missing[0], recordings, what)
-    if missing:
-        recordings.check_sound()
-    if mode == "batch":
-        plan.extend(r for r in missing if registry.in_batches(r.model))
-        replies |= {r.key: waiting(r) for r in missing if registry.in_batches(r.model)}
-        missing, mode = [r for r in missing if r.key not in replies], "record"
-    if missing and mode == "plan":
-        plan.extend(missing)
-        replies |= dry_run.stand_ins(missing)
-    elif missing:
-        names = list(dict.fromkeys(r.model for r in missing))
-        count = len(every), len(replies)
-        async with _caller(recordings, mode, account, label, progress, names, count) as one:
 
-            async def work(queue):
-                for request in queue:
-                    replies[request.key] = await one(request)
+    def __init__(
+        self,
+        recordings: store.Recordings,
+        *,
+        mode: str = "replay",
+        account: "budget.Account | None" = None,
+        plan: list[Request] | None = None,
+        label: str = "",
+        progress: bool = True,
+        total: int | None = None,
+    ):
+        self.recordings, self.mode, self.plan = recordings, choose(mode, MODES, "MODE"), plan
+        self.account, self.shown, self.calls = account, (label, progress, total), None
 
-            with unwrapped():
-                async with asyncio.TaskGroup() as tasks:
-                    for name in names:
-                        queue = iter([r for r in missing if r.model == name])
-                        # twice as many as are sent at once: some wait for their reply to be on disk
-                        for _ in range(2 * model(name).get("max_concurrency", 8)):
-                            tasks.create_task(work(queue))
-    return [_for(replies[r.key], r) for r in requests]
+    async def __aenter__(self):
+        self.recordings.refresh()
+        return self
 
+    async def __aexit__(self, *_):
+        if self.calls:
+            await self.calls.close()
 
-def _for(reply, request):
-    """A reply for another item's request with the same key."""
-    return reply if reply.item == request.item else replace(reply, item=request.item)
+    async def __call__(self, request: Request) -> Reply:
+        (reply,) = await self.all([request])
+        return reply
 
+    async def all(
+        self, requests: list[Request], spared: Collection[str] | None = ()
+    ) -> list[Reply]:
+        """Replies to requests that don't follow from one another; spared: as of `ask`."""
+        every = {r.key: r for r in requests}
+        replies = {}
+        if self.mode != "fresh":
+            records = {k: self.recordings.get(k) for k in every}
+            replies = {
+                k: as_reply(every[k], record, True) for k, record in records.items() if record
+            }
+        missing = [r for k, r in every.items() if k not in replies]
+        if missing:
+            self.recordings.check_sound()
+        if missing and self.mode == "replay":
+            if must := [r for r in missing if spared is not None and r.item not in spared]:
+                raise self._unrecorded(must, len(requests))
+            replies |= {r.key: _without(r, NOT_RECORDED) for r in missing}
+        elif missing and self.mode == "plan":
+            self.plan.extend(missing)
+            replies |= dry_run.stand_ins(missing)
+        else:
+            if self.mode == "batch":
+                wait = [r for r in missing if registry.in_batches(r.model)]
+                self.plan.extend(wait)
+                replies |= {r.key: _without(r, WAITS) for r in wait}
+                missing = [r for r in missing if r.key not in replies]
+            if missing:
+                replies |= await self._called(missing, len(replies))
+        return [replace(replies[r.key], item=r.item) for r in requests]
 
-@contextlib.asynccontextmanager
-async def asking(
-    recordings: store.Recordings,
-    *,
-    mode: str = "replay",
-    account: "ledger.Account | None" = None,
-    plan: list[Request] | None = None,
-    label: str = "",
-    progress: bool = True,
-) -> AsyncIterator[Callable[[Request], Awaitable[Reply]]]:
-    """A function for requests that follow from replies: `reply = await one(request)`.
+    async def _called(self, missing, recorded):
+        """{key: reply} of requests that are called for, each model's in their order."""
+        if not self.calls:
+            from . import sending  # most runs replay
+            from .budget import Account
+            from .progress import Meter
 
-    Any number of tasks may use it at once. Arguments and errors as of `ask`. A request that several
-    tasks have is sent once. It is called for as soon as the model's max_concurrency allows, in the
-    order of asking.
-    """
-    choose(mode, MODES, "MODE")
-    recordings.refresh()
-    without = functools.partial(_without_call, recordings, mode, plan)
-    if mode in ("replay", "plan"):
-        yield without
-    elif mode != "batch":
-        async with _caller(recordings, mode, account, label, progress) as one:
-            yield one
-    else:
-        async with _caller(recordings, "record", account, label, progress) as called:
-
-            async def one(request):
-                return await (without if registry.in_batches(request.model) else called)(request)
-
-            yield one
-
-
-@contextlib.asynccontextmanager
-async def _caller(recordings, mode, account, label, progress, names=(), count=(None, 0)):
-    """What `ask` and `asking` send requests by.
-
-    names: models whose key, price and folder are checked before anything is sent; count: (requests,
-    recorded ones) if that is known beforehand.
-    """
-    from .ledger import Account
-    from .sending import Calls, Meter  # most runs replay
-
-    under_way, called, account = {}, set(), account or Account()
-    meter = Meter(label, progress, account.notebook, *count)
-    async with Calls(recordings, mode, account, meter) as call:
+            account = self.account or Account()
+            meter = Meter(account, *self.shown, recorded)
+            self.calls = sending.Calls(self.recordings, self.mode, account, meter)
+        names, replies = dict.fromkeys(r.model for r in missing), {}
         for name in names:
-            await call.ready(name)
+            await self.calls.ready(name)
 
-        async def one(request):
-            key = request.key
-            record = recordings.get(key) if mode != "fresh" or key in called else None
-            if record:
-                return as_reply(request, record, True)
-            if key not in under_way:
-                recordings.check_sound()
-                under_way[key] = asyncio.ensure_future(call(request))
-                under_way[key].add_done_callback(functools.partial(over, key))
-            reply = await asyncio.shield(under_way[key])
-            called.add(key)
-            return _for(reply, request)
+        async def work(queue):
+            for request in queue:
+                replies[request.key] = await self.calls(request)
 
-        def over(key, task):
-            del under_way[key]
-            if not task.cancelled():
-                task.exception()  # seen, if nobody waits for it any more
+        with unwrapped():
+            async with asyncio.TaskGroup() as tasks:
+                for name in names:
+                    mine = [r for r in missing if r.model == name]
+                    queue, most = iter(mine), model(name).max_concurrency
+                    # twice as many as are sent at once: some wait for their reply to be on disk
+                    for _ in range(min(2 * most, len(mine))):
+                        tasks.create_task(work(queue))
+        if len(replies) < len(missing):  # the block was left meanwhile
+            raise asyncio.CancelledError
+        return replies
 
-        try:
-            yield one
-        finally:  # whoever asked may be gone
-            left = list(under_way.values())
-            for task in left:
-                task.cancel()
-            await asyncio.gather(*left, return_exceptions=True)
-
-
-NOT_RECORDED = "not recorded"
+    def _unrecorded(self, missing, of):
+        first, folder = missing[0], paths.rel(self.recordings.folder)
+        return MissingRecording(
+            f"{len(missing)} of {of} requests have no recording in {folder}; the first: item"
+            f" {first.item!r}, model {first.model!r},"
+            f" {self.recordings.nearest(first.item, first.fields)}. Record with MODE=record, see"
+            " the cost first with `make plan`"
+        )
 
 
-def not_recorded(request: Request) -> Reply:
-    """The reply to a request that has no recording, where nobody may be asked."""
-    return Reply(request.item, request.model, request.key, error=NOT_RECORDED)
+NOT_RECORDED = "not recorded"  # the error of a request without a recording, where nobody is asked
 
 
-def waiting(request: Request) -> Reply:
-    """The reply to a request that a batch is to bring."""
-    return Reply(request.item, request.model, request.key, error=WAITS)
-
-
-async def of_recorded(
-    requests: Iterable[Request],
-    recordings: store.Recordings,
-    ask: Callable[[list[Request]], Awaitable[list[Reply]]],
-    spared: Collection[str] | None = None,
-) -> list[Reply]:
-    """`ask`'s replies; those to `spared` items are `not_recorded` without a recording.
-
-    spared: None spares all.
-    """
-    requests = list(requests)
-    must = [spared is not None and r.item not in spared for r in requests]
-    there = [m or r.key in recordings for m, r in zip(must, requests)]
-    got = iter(await ask([r for r, here in zip(requests, there) if here]))
-    return [next(got) if here else not_recorded(r) for r, here in zip(requests, there)]
-
-
-async def _without_call(recordings, mode, plan, request):
-    """The recorded reply; else what stands in for it and a line in `plan`, or an error."""
-    if record := recordings.get(request.key):
-        return as_reply(request, record, True)
-    if mode == "replay":
-        raise _unrecorded(request, recordings, "a request has")
-    recordings.check_sound()
-    plan.append(request)
-    return waiting(request) if mode == "batch" else dry_run.stand_ins([request])[request.key]
+def _without(request, why):
+    return Reply(request.item, request.model, request.key, error=why)
 
 
 @contextlib.contextmanager
@@ -308,7 +259,7 @@ def asking_alone(
     mode: str, recordings: Path | str, budget_usd: float | None
 ) -> Callable[[Iterable[Request], str], Awaitable[list[Reply]]]:
     """A function that asks as a Run's `ask` does; recordings: a folder, of data/recordings."""
-    from .ledger import Account
+    from .budget import Account
 
     kept, mode = store.Recordings(paths.RECORDINGS / recordings), choose(mode, MODES[:3], "mode")
     calling = {"mode": mode, "account": Account("bedside", budget_usd)}
@@ -338,12 +289,3 @@ def answers_to(
     }
     alone = SimpleNamespace(ask=asking_alone(mode, recordings, budget_usd))
     return waited(answers_of(alone, told, max_tokens, names, kind, temperature))
-
-
-def _unrecorded(request, recordings, what):
-    recordings.check_sound()
-    return MissingRecording(
-        f"{what} no recording in {paths.rel(recordings.folder)}; the first: item {request.item!r},"
-        f" model {request.model!r}, {recordings.nearest(request.item, request.fields)}. Record with"
-        " MODE=record, see the cost first with `make plan`"
-    )

@@ -73,7 +73,7 @@ class Request:
 
     @functools.cached_property
     def key(self) -> str:
-        return store.key(self.fields)
+        return store.digest(self.fields)
 
     @functools.cached_property
     def chars(self) -> int:
@@ -93,7 +93,7 @@ class Request:
         Every token of a prompt stands for at least one byte of it, whatever the script, where a
         vocabulary holds all bytes, as those of today's models do. The reply has at most its limit.
         """
-        names = (model(self.model).get("max_tokens_name", "max_tokens"), "max_tokens")
+        names = (model(self.model).max_tokens_name, "max_tokens")
         limits = [self._body[k] for k in names if k in self._body] or [UNLIMITED]
         return prompt_tokens(self._sent), limits[0]
 
@@ -101,9 +101,10 @@ class Request:
     def likely(self) -> int:
         """Prompt tokens by a cautious estimate, for limits that cost only time if they are passed.
 
-        Of texts in ASCII less than half of what `estimate` says; of others about as much.
+        11 ASCII characters are 4 tokens; of others each byte is one.
         """
-        return prompt_tokens(self._sent, likely=True)
+        ascii = sum(len(text.encode("ascii", "ignore")) for text in self._sent)
+        return self.estimate()[0] - ascii * 7 // 11
 
     def kept(self) -> dict:
         """What a recording keeps of the request, besides its reply."""
@@ -133,7 +134,6 @@ class Reply:
     returned_model: str = ""  # as the endpoint names it
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
-    cache_write_tokens: int | None = None  # of the prompt's; None where nobody counted them
     date: str = ""  # this and the next two are empty where they weren't recorded
     fingerprint: str = ""  # of what served it
     router: str = ""  # the provider that a router chose
@@ -173,24 +173,22 @@ NO_ANSWER = {
     "length": "cut off while thinking",
 }  # else "blank"
 WITHHELD = ("refusal", "content_filter", "tool_calls")
+SPELLED = {  # finish reasons that endpoints give, as OpenAI spells them
+    given: finish
+    for finish, others in (
+        ("length", "max_tokens max_output_tokens model_length model_context_window_exceeded"),
+        ("tool_calls", "function_call tool_use"),
+        ("content_filter", "safety recitation blocklist prohibited_content spii sensitive"),
+        ("refusal", ""),
+    )
+    for given in (finish, *others.split())
+}
 # a finish reason of half a text: the endpoint, or what stands before it, failed within the answer
 BROKEN_OFF = (
     r"error|fail|abort|cancel|time.?out|interrupt|disconnect|exception|overload"
     r"|insufficient_system_resource"
 )
-SPELLED = {  # finish reasons that some endpoints give in place of OpenAI's
-    **dict.fromkeys(
-        ("max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded"),
-        "length",
-    ),
-    **dict.fromkeys(("function_call", "tool_use"), "tool_calls"),
-    **dict.fromkeys(
-        ("safety", "recitation", "blocklist", "prohibited_content", "spii", "sensitive"),
-        "content_filter",
-    ),
-}
 KEPT = ("text", "finish", "refusal", "returned_model", "date", "fingerprint", "router", "latency_s")
-TOKENS = ("prompt_tokens", "completion_tokens", "cache_write_tokens")
 
 
 def as_reply(request: Request, record: dict, recorded: bool) -> Reply:
@@ -200,37 +198,20 @@ def as_reply(request: Request, record: dict, recorded: bool) -> Reply:
     for a tool that nobody offered is no answer, whatever text came before.
     """
     kept = prompts.cleaned({k: record[k] for k in KEPT if record.get(k) is not None})
-    kept["finish"] = finish = _finish(kept.get("finish", ""))
-    kept["text"] = registry.spoken(request.model, kept.get("text", ""), finish == "length")
+    kept["prompt_tokens"], kept["completion_tokens"] = used(record)
+    given = kept.get("finish", "")
+    kept["finish"] = end = SPELLED.get(given.lower().partition(":")[0].strip(), given)
+    kept["text"] = registry.spoken(request.model, kept.get("text", ""), end == "length")
     if kept.get("refusal", "").strip():
-        finish = "refusal"
+        end = "refusal"
     elif record.get("tool_calls"):
-        finish = "tool_calls"
-    if finish in WITHHELD or not kept["text"].strip():
-        kept["no_answer"] = NO_ANSWER.get(finish, "blank")
-    elif broken_off(finish):  # of a recording from before such a reply was a failure
+        end = "tool_calls"
+    if end in WITHHELD or not kept["text"].strip():
+        kept["no_answer"] = NO_ANSWER.get(end, "blank")
+    elif broken_off(end):  # of a recording from before such a reply was a failure
         kept["no_answer"] = "broken off"
-    kept["batch"] = _by_batch(request.model, record)
-    kept |= zip(TOKENS, used(record))
+    kept["batch"] = bool(record.get("batch"))
     return Reply(request.item, request.model, request.key, recorded=recorded, **kept)
-
-
-def _by_batch(name, record):
-    """Whether a batch brought a reply.
-
-    Records from before this was noted tell it by what they lack: since `usage` is recorded in
-    detail a call also has its latency, unless the answer was withheld.
-    """
-    if "batch" in record:
-        return bool(record["batch"])
-    called = "latency_s" in record or "withheld" in record or "usage" not in record
-    return not called and registry.in_batches(name)
-
-
-def _finish(said):
-    """A finish reason as OpenAI spells it; one that nobody knows as it is."""
-    plain = said.lower().partition(":")[0].strip()
-    return SPELLED.get(plain, plain if plain in NO_ANSWER else said)
 
 
 def broken_off(finish: Any) -> bool:
@@ -251,10 +232,9 @@ def as_record(kept: dict, answer: Any, date: datetime.datetime | None = None) ->
         message = {"content": choice["text"]}
     if not isinstance(message, dict):
         raise ValueError("the endpoint's answer holds no choice, so it is no chat completion")
-    called = bool(message.get("tool_calls") or message.get("function_call"))
     prompt, completion, usage = tokens_of(answer)
     date = date or datetime.datetime.now(datetime.UTC)
-    return {
+    record = {
         "key": kept["key"],
         "item": kept["item"],
         "text": _content(message.get("content")),
@@ -269,8 +249,9 @@ def as_record(kept: dict, answer: Any, date: datetime.datetime | None = None) ->
         "date": date.isoformat(timespec="seconds"),
         "chars": kept["chars"],
         "fields": kept["fields"],
-        **({"tool_calls": True} if called else {}),
     }
+    called = message.get("tool_calls") or message.get("function_call")
+    return {**record, "tool_calls": True} if called else record
 
 
 def first_choice(answer: Any) -> dict:
@@ -282,12 +263,10 @@ def first_choice(answer: Any) -> dict:
 
 def _content(content):
     """A message's text, which may come in parts; parts that aren't text don't count."""
+    if isinstance(content, list) and all(isinstance(part, str | dict) for part in content):
+        return "".join(p if isinstance(p, str) else _text(p.get("text")) for p in content)
     if content is None or isinstance(content, str):
         return content or ""
-    if isinstance(content, list):
-        parts = [{"text": p} if isinstance(p, str) else p for p in content]
-        if all(isinstance(p, dict) for p in parts):
-            return "".join(_text(p.get("text")) for p in parts)
     raise ValueError(f"the endpoint's answer has {type(content).__name__} for its text")
 
 

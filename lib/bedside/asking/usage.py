@@ -1,6 +1,5 @@
 """How many tokens a call uses: by its texts before it, by the counts that came with its reply."""
 
-import math
 import re
 import unicodedata
 from collections.abc import Collection
@@ -10,22 +9,16 @@ from bedside.read.outside import MOST
 
 # what a chat template adds to a prompt at most, in tokens: in all, and for each text
 TEMPLATE, MESSAGE = 100, 12
-ASCII_PER_TOKEN = 2.75  # characters, by a cautious estimate
 
 
-def prompt_tokens(texts: Collection[str], likely: bool = False) -> int:
-    """Tokens of a prompt at most: a byte each; likely: by a cautious estimate."""
-    return TEMPLATE + sum(MESSAGE + _tokens(text, likely) for text in texts)
+def prompt_tokens(texts: Collection[str]) -> int:
+    """Tokens of a prompt at most: one for each byte of a text.
 
-
-def _tokens(text, likely):
-    """A byte each, in UTF-8 or in the text's compatibility form, which some tokenizers read."""
-    if text.isascii():
-        return math.ceil(len(text) / ASCII_PER_TOKEN) if likely else len(text)
-    forms = [text] if likely else [text, unicodedata.normalize("NFKC", text)]
-    most = max(len(form.encode("utf-8", "surrogatepass")) for form in forms)
-    ascii = sum(map(str.isascii, text)) if likely else 0
-    return most - ascii + math.ceil(ascii / ASCII_PER_TOKEN)
+    Of UTF-8, or of the text's compatibility form, which some tokenizers read.
+    """
+    forms = [(text, unicodedata.normalize("NFKC", text)) for text in texts]
+    most = (max(len(f.encode("utf-8", "surrogatepass")) for f in both) for both in forms)
+    return TEMPLATE + MESSAGE * len(texts) + sum(most)
 
 
 # the last parts of the names by which providers count a prompt's tokens that come from a cache or
@@ -87,17 +80,13 @@ def _count(counts, names):
     return max((n for k, n in counts.items() if k.rpartition(".")[2] in names), default=None)
 
 
-def written(counts: dict) -> int | None:
-    """How many of a prompt's tokens went into a cache, by all counts; None if nobody counted."""
-    return _count(counts, WRITTEN)
-
-
-def used(record: dict) -> tuple[int | None, int | None, int | None]:
-    """(prompt, completion, into a cache): the tokens of a record, as `cost` takes them.
+def used(record: dict) -> tuple[int | None, int | None]:
+    """(prompt, completion): the tokens of a record, as `cost` takes them.
 
     They are read anew from the counts that it keeps, so that old recordings are read like new ones.
     """
-    said = record.get("prompt_tokens"), record.get("completion_tokens")
-    kept = [n if _makes_sense(n) else None for n in said]
     *tokens, counts = tokens_of(record)
-    return *(tokens if counts else kept), written(counts)
+    if not counts:
+        said = record.get("prompt_tokens"), record.get("completion_tokens")
+        tokens = (n if _makes_sense(n) else None for n in said)
+    return tuple(tokens)

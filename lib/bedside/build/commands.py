@@ -1,13 +1,10 @@
-"""make's variables: which commands take each, and what it means. `make help` is printed from here.
-
-The Makefile reads the first two columns of the table too; it needs a blank on both sides of a word.
-"""
+"""make's commands and variables: which take which, what they mean, and the text of `make help`."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection
 
 from bedside import BedsideError, choose
-from bedside.read import paths
+from bedside.read import paths, surroundings
 
 TABLE = """
 PROFILE      | notebooks data letter latex annotate | sample: our items; public: released data
@@ -59,9 +56,18 @@ def taken(command: str) -> tuple[str, ...]:
     return tuple(name for name, commands in KNOWN.items() if command in commands)
 
 
-def check(goals: Iterable[str], names: Iterable[str]) -> None:
-    """BedsideError for an unknown variable, or one that is not for these commands."""
-    for name in names:
+def of_make() -> dict[str, str]:
+    """{NAME: value} of what make was given, by its line or the environment; {} without a make."""
+    return {n: surroundings.variable(n) for n in KNOWN} if surroundings.began() else {}
+
+
+def check(goals: Collection[str], line: dict[str, str]) -> None:
+    """BedsideError for an unknown variable of make's line, or one that is not for these commands.
+
+    Without questions `batch` is of the notebooks.
+    """
+    goals = goals if "QUESTIONS" in line else ["all" if g == "batch" else g for g in goals]
+    for name in line:
         if "study" in goals and name not in taken("any"):
             choose(name, taken("study"), "variable of make study")
         takers = KNOWN[choose(name, KNOWN, "variable")]
@@ -70,10 +76,16 @@ def check(goals: Iterable[str], names: Iterable[str]) -> None:
             raise BedsideError(f"{name} is for `make study` alone; see docs/own_study.md")
 
 
-def help_text() -> str:
-    """All commands, from the Makefile and the list of studies, and all variables."""
-    makefile = (paths.ROOT / "Makefile").read_text(encoding="utf-8")
-    commands = re.findall(r"^([a-z]+):.*## (.*)$", makefile, re.M)
+def targets() -> dict[str, str]:
+    """{command: its text, empty for a step of `python -m bedside`}, from the Makefile."""
+    makefile = (paths.ROOT / "Makefile").read_text(encoding="utf-8").replace("\\\n", " ")
+    steps = re.search(r"^STEPS := (.*)$", makefile, re.M)[1].split()
+    return dict(re.findall(r"^([a-z]+):.*## (.*)$", makefile, re.M)) | dict.fromkeys(steps, "")
+
+
+def help_text(steps: dict[str, str]) -> str:
+    """All commands and all variables; steps: the texts of those that are steps."""
+    commands = [(name, text or steps[name]) for name, text in targets().items()]
     commands += [(paper, "the notebooks of this study") for paper in paths.papers()]
     return "\n".join(
         [

@@ -232,8 +232,7 @@ def run_all(names: list[str], given: dict, jobs: int = 0, done: Callable | None 
     _allow_files()
     if given.get("mode", "replay") != "replay":
         for study in sorted({n.partition("/")[0] for n in names}):
-            if told := store.Recordings(paths.RECORDINGS / study).check():
-                print(told)
+            store.Recordings(paths.RECORDINGS / study).check_sound()
     if len(names) > 1:  # a single notebook imports just what it needs
         from . import kernels
 

@@ -6,13 +6,11 @@ it never overwrites the committed outputs. BEDSIDE_RUN names the run of a proces
 
 import contextlib
 import csv
-import functools
 import io
 import json
 import os
 import re
 import threading
-import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -21,9 +19,9 @@ from bedside.asking import registry, store
 from bedside.asking.models import MODES
 from bedside.judging import judges
 from bedside.read import outside, paths
+from bedside.read.paths import PROFILE, profiles
 from bedside.read.user_files import there
 
-PROFILE = "sample"
 DEFAULTS = {  # an empty one isn't given; a 0 is
     "mode": "replay",
     "models": "",
@@ -34,12 +32,6 @@ DEFAULTS = {  # an empty one isn't given; a 0 is
     "answers": "",
     "budget_usd": "",
 }
-
-
-@functools.cache
-def profiles() -> dict[str, dict]:
-    """data/profiles.toml: for each profile its models, judge and settings."""
-    return tomllib.loads((paths.DATA / "profiles.toml").read_text())
 
 
 def figures() -> Path:

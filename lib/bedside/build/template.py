@@ -8,6 +8,8 @@ from pathlib import Path
 from bedside import BedsideError
 from bedside.read import paths
 
+from . import commands
+
 TEMPLATE = paths.ROOT / "templates" / "paper"
 NAME, TITLE = "new_study", "New study"  # placeholders for the study's name and title
 LISTS = ("data/papers.toml", "data/sources.toml")  # these exist; a study's entries are added
@@ -55,9 +57,7 @@ def _check(name):
         )
     if name in paths.papers():
         raise BedsideError(f"there is already a study {name!r}; see data/papers.toml")
-    makefile = paths.ROOT / "Makefile"
-    targets = re.findall(r"^([a-z_]+):", makefile.read_text(), re.M) if makefile.is_file() else ()
-    if name in targets:
+    if name in commands.targets():
         raise BedsideError(f"PAPER={name!r}: `make {name}` means something else; take another name")
     if taken := sorted((paths.ROOT / "tests").rglob(f"test_{name}.py")):
         raise BedsideError(f"PAPER={name!r}: {paths.rel(taken[0])} has that name; take another one")

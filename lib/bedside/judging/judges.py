@@ -92,7 +92,7 @@ def whose_texts_go(profile: str, paper: str, notebook: str, mode: str, judge: st
     if judge == LEXICAL or mode == "replay":
         return ""
     mine = [sources.entry(name) for name in sources.private(profile, paper, notebook)]
-    at = registry.model(judge).get("base_url", "this machine")
+    at = registry.model(judge).base_url or "this machine"
     return "\n".join(
         f"{paper}/{notebook}: texts of github.com/{e['github']} ({e['about']}) go to the judge"
         f" {judge} ({at}), and to nobody else"

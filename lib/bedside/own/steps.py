@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bedside import BedsideError, choose
-from bedside.asking import dry_run, prices, registry
+from bedside.asking import registry
 from bedside.asking.models import MODES, waited
-from bedside.build import notebooks, settings
-from bedside.bulk import submission
+from bedside.build import notebooks, rounds, settings
 from bedside.publish.pages import own as page
 from bedside.publish.pages import tell_calls
 from bedside.read import paths
@@ -40,8 +39,7 @@ def begun(given: dict) -> tuple[Own, dict]:
         )
     given = {n: _from_root(v) if n in FILES and isinstance(v, str) else v for n, v in given.items()}
     own = Own(**{"mode": "record", **given})
-    for line in (own.texts_sent(), *registry.all_shared([*own.models, *own.judges])):
-        print(line, flush=True)
+    print(own.texts_sent(), flush=True)
     return own, {**given, "questions": own.source, "name": own.name, "mode": own.mode}
 
 
@@ -63,51 +61,41 @@ def plan(own: Own) -> None:
     calls = own.planned()
     for model, count in Counter(r.model for r in calls).items():
         mine = [r.estimate() for r in calls if r.model == model]
-        usd, saved = ([registry.cost_at_most(model, *e, batch=b) for e in mine] for b in (0, 1))
+        usd, saved = ([registry.cost(model, *e, batch=b) for e in mine] for b in (0, 1))
         told = "unknown cost, since its entry has no price" if None in usd else f"${sum(usd):.2f}"
         told += "" if usd == saved else f", in batches ${sum(saved):.2f}"
-        since = prices.priced_when(registry.model(model))
-        print(f"{model}: {count} calls, at most {told}" + f" (price {since})" * bool(since))
+        since = registry.model(model).price_date
+        told += f" (price as of {since})" * bool(since)
+        print(f"{model}: {count} calls, at most {told}")
     print(f"{len(calls)} calls in all; none was made")
 
 
 class Questions:
-    """A user's own questions as `submission` sends them; see `submission.Notebooks`.
+    """A user's own questions as `asking.submitting` sends them; see `rounds.Notebooks`.
 
     given: parameters of `begun`.
     """
 
     def __init__(self, given: dict):
         own, self.given = begun({**given, "mode": "plan"})
-        self.run, self.settings, self.fault = f"own-{own.name}", vars(own), ""
-        self.replays = submission.command("study", self.given)
+        self.run, self.account, self.fault = f"own-{own.name}", rounds.account(vars(own)), ""
+        self.command = rounds.command("study", self.given)
 
-    def _own(self, mode):
-        return Own(**{**self.given, "mode": mode})
-
-    def ask(self, scratch: Path) -> None:
-        """Write the requests that can be sent now, below scratch/parts."""
-        with submission.prepared(scratch):
-            own = self._own("batch")
-            asyncio.run(_all_of_it(own))
-            own.close()
-
-    def most(self) -> int:
-        """The highest possible number of waves left."""
-        own = self._own("plan")
-        asyncio.run(_all_of_it(own))
-        return max([dry_run.wave(r) for r in own.planned()], default=0)
+    def ask(self, folder: Path) -> None:
+        """Let what can be asked now be put down below a folder."""
+        with settings.environment(BEDSIDE_FIGURES=str(folder)):
+            asyncio.run(_all_of_it(Own(**{**self.given, "mode": "batch"})))
 
 
 def execute(own: Own, given: dict) -> None:
     """Execute the notebook of a study and write its page."""
-    from bedside.asking import ledger, progress
+    from bedside.asking import budget, progress
 
     # its own defaults are those of the bundled questions
     blank = {k: "" for k, v in notebooks.parameters(notebooks.OWN).items() if isinstance(v, str)}
     calling = own.mode in ("record", "fresh")
     if calling:
-        ledger.make()
+        budget.make()
     live = settings.environment(BEDSIDE_LIVE="1" if calling else "")
     try:
         with live, progress.Watch([f"own/{own.name}"], calling):

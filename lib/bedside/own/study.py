@@ -126,11 +126,11 @@ class Own(Run):
         """A line on which texts go where, to be shown before anything is sent."""
         if self.mode == "replay":
             return f"{self.name}: nothing is sent, replies are those that were recorded"
-        where = {m: registry.model(m).get("base_url", "this machine") for m in self.models}
+        where = {m: registry.model(m).base_url or "this machine" for m in self.models}
         times = f" {self.repeats} times" if self.repeats > 1 else ""
         sent = [f"{len(self.items)} questions{times} to {m} ({at})" for m, at in where.items()]
         for judge in self.judges:
-            at = registry.model(judge).get("base_url", "this machine")
+            at = registry.model(judge).base_url or "this machine"
             told = "questions, references, answers and the rubric's criteria"
             told = told if self.criteria else "questions, references and answers"
             sent.append(f"{told} to the judge {judge} ({at})")
@@ -138,9 +138,7 @@ class Own(Run):
 
     def close(self) -> None:
         """Write the manifest beside the outputs; in modes plan and batch there is none."""
-        if self.mode == "batch":
-            self._planned.close()
-        elif self.mode != "plan":
+        if self.mode not in models.DRY:
             about = {"questions": self.source, "items": len(self.items), "left_out": self.left}
             part = {**about, **self.part()}
             more = {"judge": " ".join(self.judges), "repeats": self.repeats * (self.repeats > 1)}

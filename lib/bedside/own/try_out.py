@@ -12,9 +12,12 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from bedside.asking import failures, ledger, prices, registry, replies, sending
+import msgspec
+
+from bedside.asking import budget, failures, registry, replies, sending
 from bedside.asking.registry import StopRun
 from bedside.asking.replies import NO_ANSWER, VERDICT_TOKENS, Request, as_reply
+from bedside.asking.usage import used
 from bedside.judging import parsing
 
 MOST = 5  # calls to a model
@@ -82,14 +85,13 @@ async def tried(name: str, tell: Callable[[str], None] = print) -> bool:
 
     tell: the function that prints a line.
     """
-    tell(
-        f"{name}: {registry.model(name)['model']} at {registry.model(name).get('base_url', 'home')}"
-    )
-    kept = registry.entries()[name]
+    kept = registry.model(name)
+    tell(f"{name}: {kept.model} at {kept.base_url or 'home'}")
     try:
         async with contextlib.AsyncExitStack() as stack:
             registry.check_callable(name)
-            m = await sending.opened(stack, name, ledger.Account("make try"))
+            await stack.enter_async_context(budget.turn())
+            m = await sending.opened(stack, name)
             lines, faults, usd, counted = await _probed(m, name, tell)
     except StopRun as e:
         lines, faults, usd, counted = [], [str(e)], 0.0, True
@@ -99,12 +101,13 @@ async def tried(name: str, tell: Callable[[str], None] = print) -> bool:
         tell(f'  Add to ["{name}"] in data/models.toml:')
         for line in lines:
             tell(f"    {line}")
-    for line in dict.fromkeys([*faults, *registry.all_shared([name])]):
+    for line in dict.fromkeys(faults):
         tell(f"  {line}")
-    if since := prices.priced_when(registry.model(name)):
-        tell(f"  price {since}")
-    unknown = "cost unknown" if since else "price unknown, so BUDGET_USD can't be used"
-    unknown += "" if counted else f"; the endpoint reports no usage{SILENT if since else ''}"
+    if since := registry.model(name).price_date:
+        tell(f"  price as of {since}")
+    priced = registry.cost(name, 0, 0) is not None
+    unknown = "cost unknown" if priced else "price unknown, so BUDGET_USD can't be used"
+    unknown += "" if counted else f"; the endpoint reports no usage{SILENT if priced else ''}"
     cost = unknown if usd is None else f"${usd:.4f}"
     told = "add the lines above and try again" if lines else "see above"
     tell(f"  {'not ready: ' + told if lines or faults else 'ready'} ({cost})")
@@ -120,7 +123,7 @@ async def _probed(m, name, tell):
         probe = left[0]
         request = Request("try", name, probe.messages, probe.settings, probe.form)
         tell(f"  {probe.what}: sent {_shown(request.body())}")
-        record, failure, price = await sending.sent(m, request, await sending.turn(m, request))
+        record, failure, price = await _sent(m, request)
         usd = None if price is None or usd is None else usd + price
         if failure:
             tell(f"    {failure.status or ''} {failure.kind}: {failure.message}".rstrip())
@@ -133,7 +136,7 @@ async def _probed(m, name, tell):
             fix, fault, again = _lacking(name, probe, record, reply)
             faults += [f"{probe.what}: {fault}"] if fault else []
         if fix:  # go on as if the entry had the line
-            registry.entries()[name] = {**registry.model(name), **fix}
+            registry.entries()[name] = msgspec.structs.replace(registry.model(name), **fix)
             lines |= fix
         elif failure:
             way = HERE.get(failure.kind) or failures.hint(name, failure)
@@ -143,6 +146,16 @@ async def _probed(m, name, tell):
     if left and not faults:
         faults.append(f"{left[0].what}: not tried, since {MOST} calls were used up")
     return _toml(lines), faults if not lines else [], usd, counted
+
+
+async def _sent(m, request):
+    """(record or None, Failure or None, USD or None where nobody knows) of a call."""
+    await m.turn(request.likely + request.estimate()[1])
+    try:
+        record = await sending.send(m.client, request, m.secrets)
+    except failures.Failure as e:
+        return None, e, registry.cost(m.name, *e.tokens[:2])
+    return record, None, registry.cost(m.name, *used(record)[:2])
 
 
 def _shown(body):
@@ -187,12 +200,12 @@ def _missing(name, request, failure):
     key = named[0][1] if named else "response_format"
     if key.startswith("max_") and "max_completion_tokens" in message and key == "max_tokens":
         return {"max_tokens_name": "max_completion_tokens"}
-    if key == m.get("max_tokens_name") and key != "max_tokens":
+    if key == m.max_tokens_name and key != "max_tokens":
         return {"max_tokens_name": "max_tokens"}
     if key == "response_format":
-        form = registry.FORMS.index(m.get("response_format", "json_schema"))
+        form = registry.FORMS.index(m.response_format)
         return {"response_format": registry.FORMS[form + 1]}
-    return {"omit": [*m.get("omit", []), key]}
+    return {"omit": [*m.omit, key]}
 
 
 def _lacking(name, probe, record, reply):
@@ -201,16 +214,16 @@ def _lacking(name, probe, record, reply):
     thought = record["usage"].get(THOUGHTS, 0)
     unread = probe.form and parsing.verdict(reply, GRADES).status != "graded"
     cut = reply.no_answer == NO_ANSWER["length"] or (unread and reply.truncated)
-    if cut or (thought and "reasoning_tokens" not in m):
+    if cut or (thought and not m.reasoning_tokens):
         used = thought or record["completion_tokens"] or probe.settings["max_tokens"]
-        room = max(4000, 4 * used, 2 * m.get("reasoning_tokens", 0))
+        room = max(4000, 4 * used, 2 * m.reasoning_tokens)
         return {"reasoning_tokens": room}, "", cut
     if reply.why:
         return {}, ": ".join(filter(None, (reply.why, failures.HINTS.get(reply.why)))), False
-    if "</think>" in reply.text and "think" not in m:
+    if "</think>" in reply.text and m.think is None:
         return {"think": registry.THINK}, "", False
     if unread:
-        if m.get("response_format", "json_schema") != "none":
+        if m.response_format != "none":
             return {"response_format": "none"}, "", True
         return {}, f"no verdict can be read in {reply.text[:160]!r}, so it can't be a judge", False
     return {}, "", False

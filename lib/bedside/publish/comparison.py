@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
 from bedside import BedsideError, choose, stats
-from bedside.asking import prices, store
+from bedside.asking import registry, store
 from bedside.build import settings
 from bedside.judging import trust_cards
 from bedside.read import paths
@@ -292,7 +292,7 @@ def _costs(s, label):
         found.setdefault(call["model"], []).append(call)
     for model, mine in sorted(found.items()):
         tokens = {k: sum(c[k] or 0 for c in mine) for k in ("prompt_tokens", "completion_tokens")}
-        told = {"calls": len(mine), **tokens, "usd": prices.total(c["usd"] for c in mine)}
+        told = {"calls": len(mine), **tokens, "usd": registry.total(c["usd"] for c in mine)}
         hours = sum(c["seconds"] or 0 for c in mine) / 3600
         yield {"model": label(model), "study": s.name, **told, "hours": hours}
 

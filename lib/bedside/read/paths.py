@@ -22,6 +22,7 @@ SPECIFICATIONS = DATA / "specifications"
 COMPUTED = DATA / "computed"
 SLIPS = DATA / "slips.csv"
 RECORDINGS = DATA / "recordings"
+BATCHES = ROOT / "batches"
 FIGURES = ROOT / "figures"
 NOTEBOOKS = ROOT / "notebooks"
 CACHE = ROOT / ".cache"
@@ -107,3 +108,12 @@ def papers() -> dict[str, dict]:
     """
     entries = tomllib.loads((DATA / "papers.toml").read_text())
     return {paper: {"name": entry["title"], **entry} for paper, entry in entries.items()}
+
+
+PROFILE = "sample"
+
+
+@functools.cache
+def profiles() -> dict[str, dict]:
+    """data/profiles.toml: for each profile its models, judge and settings."""
+    return tomllib.loads((DATA / "profiles.toml").read_text())

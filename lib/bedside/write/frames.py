@@ -152,7 +152,7 @@ class Calls:
 def sent_and_returned(request: Request, reply: Reply) -> dict[str, Any]:
     """A request as it was sent, and what came back with the reply; None for unknown values."""
     sent = dict(request.body())
-    tokens = reply.prompt_tokens, reply.completion_tokens, reply.cache_write_tokens
+    tokens = reply.prompt_tokens, reply.completion_tokens
     return {
         "model": request.model,
         "messages": sent.pop("messages"),
@@ -161,7 +161,7 @@ def sent_and_returned(request: Request, reply: Reply) -> dict[str, Any]:
         "repeat": request.repeat,
         **{name: None if (v := getattr(reply, name)) == "" else v for name in RETURNED},
         "seconds": reply.latency_s,
-        "usd": registry.cost(request.model, *tokens, batch=reply.batch, when=reply.date),
+        "usd": registry.cost(request.model, *tokens, batch=reply.batch),
     }
 
 

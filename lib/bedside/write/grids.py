@@ -18,15 +18,15 @@ class Grid:
 
     head: lines of headings over the columns that aren't of the stub. stub: headings of the columns
     of labels. lines: (labels, cells) each. places: for each line "row|column" of its cells, from
-    which `address` makes their addresses. best: (line, cell) in bold. below: the grids of a
-    layout's other rows. A notebook shows it as an HTML table.
+    which `address` makes their addresses. below: the grids of a layout's other rows. A notebook
+    shows it as an HTML table.
     """
 
     def __init__(
         self, stub: list[str], head: list[list[str]], lines: list[tuple], notes: list[str]
     ):
         self.stub, self.head, self.lines, self.notes = stub, head, lines, notes
-        self.below, self.places, self.best = [], [], set()
+        self.below, self.places = [], []
 
     def _repr_html_(self):
         return self.html()
@@ -54,9 +54,8 @@ class Grid:
                     more = f' rowspan="{tall[k][i]}"' if tall[k][i] > 1 else ""
                     row += _html("th" if label else "td", label, more)
             places = [*(self.places[i] if name else ()), *[None] * len(cells)]
-            for k, (c, place) in enumerate(zip(cells, places)):
-                kind = "off" if c.startswith("≠") else "best" if (i, k) in self.best else ""
-                more = f' class="{kind}"' if kind else ""
+            for c, place in zip(cells, places):
+                more = ' class="off"' if c.startswith("≠") else ""
                 if place and (to := address(name, place)) not in taken:
                     taken.add(to)
                     more += f' id="{html.escape(to)}"'

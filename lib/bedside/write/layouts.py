@@ -19,7 +19,7 @@ from .grids import Grid
 
 BOUNDS = " if unscored were worst to best"
 FORM = {"row": "row", "column": "column"}
-UNNAMED = (*FORM, "group", "source")  # parts without a heading in the stub
+UNNAMED = (*FORM, "source")  # parts without a heading in the stub
 LEGEND = {
     "=": "= equals the printed number to its last digit",
     "≈": "≈ has the printed number within its confidence interval",
@@ -41,43 +41,36 @@ class Layout:
     row, column: the names of a label's parts with their separator, as "dataset: rater"; a label
     without the separator has empty later parts. across: parts in the order of the headings, from
     the top, with or without "source"; () gives a line for each number, None decides by their
-    number. marks: {end of a column's label: sign}; such a column has no numbers of its own, but
-    puts the sign beside the number of the column named without the ending, unless it is 0.
-    groups: {part: its group}, a part "group" before the others. order: parts that come first.
-    counts: parts whose numbers are counts, None: guessed. own: parts, or a source, whose computed
-    numbers follow a rule of ours or are of other items, so that no ≠ stands at them. values: words
-    for numbers in their shortest form, "" for a missing one, as the paper prints them. best: parts;
-    the largest printed number of each column is set in bold among their lines. only: {"row",
-    "column" or "source": regular expression}; other rows form a table of their own below, with the
-    layout `then`.
+    number. counts: parts whose numbers are counts, None: guessed. only: {"row", "column" or
+    "source": regular expression}; other rows form a table of their own below, with the layout
+    `then`. There belong computed numbers that follow a rule of ours: no printed one is to equal
+    them, and beside it they would get a ≠.
     """
 
     row: str = FORM["row"]
     column: str = FORM["column"]
     across: tuple[str, ...] | None = None
-    marks: dict[str, str] = dataclasses.field(default_factory=dict)
-    groups: dict[str, str] = dataclasses.field(default_factory=dict)
-    order: tuple[str, ...] = ()
     counts: tuple[str, ...] | None = None
-    own: tuple[str, ...] = ()
-    values: dict[str, str] = dataclasses.field(default_factory=dict)
-    best: tuple[str, ...] = ()
     only: dict[str, str] = dataclasses.field(default_factory=dict)
     then: "Layout | None" = None
 
-    def __post_init__(self):
-        if isinstance(self.then, dict):  # as a manifest has it
-            object.__setattr__(self, "then", Layout(**self.then))
+    @classmethod
+    def read(cls, kept: "dict | None") -> "Layout | None":
+        """A layout as a manifest has it; a run of before may have options that went."""
+        if kept is None:
+            return None
+        known = {f.name: kept[f.name] for f in dataclasses.fields(cls) if f.name in kept}
+        if known["across"]:
+            known["across"] = tuple(n for n in known["across"] if n != "group")
+        return cls(**known | {"then": cls.read(known["then"])})
 
     def parts(self) -> list[str]:
         """The names of all parts, in the order of the labels."""
-        return [*["group"] * bool(self.groups), *_names(self.row), *_names(self.column)]
+        return [*_names(self.row), *_names(self.column)]
 
     def apart(self, row: str, column: str) -> tuple[str, ...]:
         """The parts of a row's and a column's label."""
-        parts = (*_apart(self.row, row), *_apart(self.column, column))
-        group = next((self.groups[p] for p in parts if p in self.groups), "")
-        return (group, *parts) if self.groups else parts
+        return (*_apart(self.row, row), *_apart(self.column, column))
 
     def takes(self, row: dict) -> bool:
         """Whether a row is of this table, not of the one below."""
@@ -111,13 +104,11 @@ def number(value: float | None, digits: int | None) -> str:
     return f"{Decimal(f'{value:.10g}').quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP):zf}"
 
 
-def _told(row, digits, values):
-    """A number with its mark, interval and bounds; at most with its column's printed decimals."""
-    if (word := values.get(number(row["value"], None))) is not None:
-        return word
+def _told(row, digits):
+    """A number with its sign, interval and bounds; at most with its column's printed decimals."""
     digits = row["digits"] if digits is not None and row["digits"] in range(digits) else digits
     low, high = number(row["low"], digits), number(row["high"], digits)
-    told = number(row["value"], 0 if row["count"] else digits) + row["mark"]
+    told = f"{row['sign']} {number(row['value'], 0 if row['count'] else digits)}"
     told += f" [{low}, {high}]" if low else ""
     if row["bounds"]:
         told += " ({} to {})".format(*(number(x, digits) for x in row["bounds"]))
@@ -166,18 +157,13 @@ def _grid(rows, layout, digits, known, words):
     beside = set()
     if "source" in down:
         numbers, beside = _joined(_without_agreeing(numbers), [names.index(n) for n in across])
-    lines, columns = (
-        _ordered(numbers, [names.index(n) for n in ways], layout.order) for ways in (down, across)
-    )
+    lines, columns = (_ordered(numbers, [names.index(n) for n in ways]) for ways in (down, across))
     places = {}
     for key, found in numbers.items():
         line, column = (tuple(key[names.index(n)] for n in ways) for ways in (down, across))
         places[line, column] = found
     cells = [[places.get((line, column)) for column in columns] for line in lines]
-    told = [
-        [f"{c['sign']} {_told(c, digits, layout.values)}".strip() if c else "" for c in line]
-        for line in cells
-    ]
+    told = [[_told(c, digits) if c else "" for c in line] for line in cells]
     counted, notes = _counted(cells)
     stub = ["" if n in UNNAMED else n for n in down]
     shown = [[words.get(v, v) for v in line] for line in lines]
@@ -195,51 +181,30 @@ def _grid(rows, layout, digits, known, words):
     alone = [ALONE[used[0]]] if len(used) == 1 else []
     notes = [re.sub("^none", "None", f"{'; '.join(notes)}.")] if notes else []
     made = Grid(stub, head, list(zip(shown, told)), alone + notes)
-    made.best = _best(cells, lines, layout.best)
     made.places = [[c and f"{c['row']}|{c['column']}" for c in line] for line in cells]
     return made
 
 
-def _best(cells, lines, among):
-    """The places (line, column) of the largest printed number of each column among some lines."""
-    mine = [i for i, line in enumerate(lines) if not {*among}.isdisjoint(line)]
-    found = set()
-    for k in range(len(cells[0]) if mine else 0):
-        printed = {
-            i: c["value"]
-            for i in mine
-            if (c := cells[i][k]) and c["source"] == "published" and not _missing(c["value"])
-        }
-        found |= {(i, k) for i, value in printed.items() if value == max(printed.values())}
-    return found
-
-
 def _numbers(rows, layout):
-    """{(parts of the labels, source): a row with its sign, mark and bounds}."""
-    numbers, asides = {}, []
+    """{(parts of the labels, source): a row with its sign and bounds}."""
+    numbers, bounds = {}, {}
     for row in rows:
-        column, bounds = row["column"], row["column"].endswith(BOUNDS)
-        column = column.removesuffix(BOUNDS)
-        end = next((m for m in layout.marks if column.endswith(m)), "")
-        place = (*layout.apart(row["row"], column.removesuffix(end)), row["source"])
-        if bounds or end:
-            asides.append((place, row, layout.marks.get(end), bounds))
+        column = row["column"].removesuffix(BOUNDS)
+        place = (*layout.apart(row["row"], column), row["source"])
+        if column == row["column"]:
+            numbers[place] = {**row, "sign": "", "bounds": None}
         else:
-            numbers[place] = {**row, "sign": "", "mark": "", "bounds": None}
-    for place, row, mark, bounds in asides:
-        if bounds:
-            numbers[place]["bounds"] = (row["low"], row["high"])
-        elif row["value"] and place in numbers:
-            numbers[place]["mark"] = mark
-    counts = _counts(rows) if layout.counts is None else set(layout.counts)
-    return _compared_all(numbers, counts, {*layout.own, "run"})
+            bounds[place] = row["low"], row["high"]
+    for place, ends in bounds.items():
+        numbers[place]["bounds"] = ends
+    return _compared_all(numbers, _counts(rows) if layout.counts is None else {*layout.counts})
 
 
-def _compared_all(numbers, counts, own):
+def _compared_all(numbers, counts):
     """The numbers, each with its decimals if the paper says so, and its sign beside a printed one.
 
-    counts: labels, or parts of them, of numbers without decimals. own: those that do not recompute
-    the printed one, as a run does not, which has models or data of its own.
+    counts: labels, or parts of them, of numbers without decimals. A run, which has models or data
+    of its own, doesn't differ from what is printed.
     """
     decimals = {}
     for place, row in numbers.items():
@@ -253,7 +218,7 @@ def _compared_all(numbers, counts, own):
         printed = numbers.get((*place[:-1], "published"))
         if printed and printed is not row:
             sign = _compared(row, printed["value"], max(of))
-            row["sign"] = "" if sign == "≠" and not own.isdisjoint(place) else sign
+            row["sign"] = "" if sign == "≠" and row["source"] == "run" else sign
     return numbers
 
 
@@ -335,7 +300,7 @@ def _across(names, numbers, used):
     return ["source"]
 
 
-def _ordered(numbers, ways, order):
+def _ordered(numbers, ways):
     """The places of some parts, each beside those that it shares its first parts with."""
     first, places, sources = {}, {}, {s: n for n, s in enumerate(SOURCES)}
     for key in numbers:
@@ -345,8 +310,7 @@ def _ordered(numbers, ways, order):
             first.setdefault(place[: k + 1], len(first))
 
     def rank(place):
-        given = {part: n - len(order) for n, part in enumerate(order)} | sources
-        return [given.get(part, first[place[: k + 1]]) for k, part in enumerate(place)]
+        return [sources.get(part, first[place[: k + 1]]) for k, part in enumerate(place)]
 
     return sorted(places, key=rank)
 

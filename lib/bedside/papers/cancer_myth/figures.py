@@ -122,11 +122,11 @@ def balance(shown):
     return figure
 
 
-def scores(shown, narrow=False):
-    """Figure 6a: PCR and PCS by model, the best published PCR first; narrow: PCR alone."""
+def scores(shown, width=plots.WIDE):
+    """Figure 6a: PCR and PCS by model, the best published PCR first; NARROW has room for PCR."""
     order = list(dict.fromkeys(shown["row"]))
-    size = (plots.NARROW, 0.9 + 0.34 * len(order)) if narrow else (9, 1.2 + 0.32 * len(order))
-    figure, (axes,) = plots.figure(size, 1, 2 - narrow, sharey=True)
+    size = width, 1.2 + 0.32 * len(order)
+    figure, (axes,) = plots.figure(size, 1, int(width // plots.NARROW), sharey=True)
     least = series(shown, "PCS")[["value", "low"]].astype(float).min(axis=None)
     for ax, metric, unit, limits in zip(
         axes,

@@ -68,7 +68,7 @@ def grading(run, kind, known, judge=""):
     A model whose entry allows fewer examples (`most_examples`) is shown fewer.
     """
     name = judge or run.judge
-    most = None if name == LEXICAL else registry.model(name).get("most_examples")
+    most = None if name == LEXICAL else registry.model(name).most_examples
     examples, temperature = known.shown[:most], known.temperature
     return {**GRADING[kind], "shown": examples, "temperature": temperature}
 
@@ -80,7 +80,7 @@ async def example_cards(run, labelled, judge, few, temperature=0):
     there are is shown this project's, which are short, on the answers to the first `few` questions
     (0: all).
     """
-    made, ours = {}, "most_examples" in registry.model(judge)
+    made, ours = {}, registry.model(judge).most_examples is not None
     for kind, frame in labelled.items():
         if ours:
             frame = frame[frame["item"].isin(frame["item"].unique()[: few or None])]

@@ -135,7 +135,7 @@ def by_models(run, ask, consultations, design, scripts, max_tokens, temperature)
 
     def blank(model, tokens, form=None):
         """A request that still lacks its item and messages."""
-        most = min(tokens, registry.model(model).get("most_tokens_turn", tokens))
+        most = min(tokens, registry.model(model).most_tokens_turn or tokens)
         (made,) = requests_to(run, {"": []}, most, [model], temperature, response_format=form)
         return made
 

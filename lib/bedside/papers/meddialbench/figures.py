@@ -84,7 +84,7 @@ def coverage(rows):
     )
 
 
-def dose(rows, design, printed, narrow=False):
+def dose(rows, design, printed, width=plots.WIDE):
     """Figure 3: accuracy by severity, the dimension with the largest loss first, and larger.
 
     rows: by dimension and severity, of which this run's are drawn. printed: accuracy in percent,
@@ -94,28 +94,23 @@ def dose(rows, design, printed, narrow=False):
     parts = {d: part for d, part in parts.items() if len(part)} or parts
     lost = {d: _lost(part) for d, part in parts.items()}
     first, *others = sorted(parts, key=lambda d: -lost[d] if lost[d] == lost[d] else math.inf)
-    across = 2 if narrow else 4
+    across = 4 if width > plots.NARROW else 2
     lines = math.ceil(len(others) / across)
-    if narrow:
-        size, grid = (plots.NARROW, 3.0 + 1.7 * lines), (1 + lines, 2)
-        ratios = {"height_ratios": [1.6, *[1] * lines]}
-        place = [(1 + k // 2, k % 2) for k in range(len(others))]
-    else:
-        size, grid = (plots.WIDE, 1.2 + 2.6 * max(lines, 1)), (max(lines, 1), 1 + across)
-        ratios = {"width_ratios": [3.4, *[1] * across]}
-        place = [(k // across, 1 + k % across) for k in range(len(others))]
-    figure, axes = plots.figure(size, *grid, sharey=True, **ratios)
-    for ax in {*axes.flat} - {axes[0, 0], *(axes[p] for p in place)}:
+    ratios = {"height_ratios": [1.6, *[1] * lines]}
+    figure, axes = plots.figure(
+        (width, 3.0 + 1.7 * lines), 1 + lines, across, sharey=True, **ratios
+    )
+    place = dict(zip(others, axes[1:].flat))
+    for ax in {*axes.flat} - {axes[0, 0], *place.values()}:
         ax.remove()
-    span = axes[0, 0].get_gridspec()
-    axes[0, 0].set_subplotspec(span[0, :] if narrow else span[:, 0])
+    axes[0, 0].set_subplotspec(axes[0, 0].get_gridspec()[0, :])
     shown = pd.concat(parts.values())[["value", "low", "high"]].astype(float)
     height = shown.max(axis=None) - shown.min(axis=None)
-    ends = (0.08 * height, 2.0) if narrow else (0.065 * height, 1.3)
-    for d, ax in {first: axes[0, 0], **{d: axes[p] for d, p in zip(others, place)}}.items():
+    ends = 0.08 * height, 2.0
+    for d, ax in {first: axes[0, 0], **place}.items():
         look = (plots.RED, ends) if d == first else (plots.CONTEXT, None)
         _dose(ax, parts[d], design, d, lost[d], *look)
-        ax.tick_params(labelleft=ax in (axes[0, 1:2] if not narrow else axes[1:, 0]))
+        ax.tick_params(labelleft=ax in axes[1:, 0])
     if (rows["source"] == "run").any():
         plots.legend_below(figure)
     single = printed.loc[[n for n in design.adverse if n in printed.index]]
@@ -172,7 +167,7 @@ def _dose(ax, part, design, dimension, lost, ink, ends):
         text.set(color=ink if ends else plots.INK, fontweight="bold" if ends else "normal")
 
 
-def interactions(rows, design, narrow=False):
+def interactions(rows, design):
     """Figure 4: O/E by combination on a log scale, from 1 to the printed mean.
 
     rows: of `tables.interactions.interaction_table`. Hollow: printed means; lines and ticks: their
@@ -186,16 +181,13 @@ def interactions(rows, design, narrow=False):
     bad = {c: WORST in levels(design, c) for c in ratio["row"]}
     order = sorted(bad, key=lambda c: (not bad[c], means.get(c, math.inf)))
     place = {c: len(order) - k for k, c in enumerate(order)}
-    height = (0.62 if narrow else 0.42) * len(order) + 0.9
-    figure, ((ax,),) = plots.figure((plots.NARROW if narrow else plots.WIDE, height))
+    figure, ((ax,),) = plots.figure((plots.WIDE, 0.42 * len(order) + 0.9))
     ax.set_xscale("log")
     ax.axvline(1, color=plots.INK, linewidth=1.4)
     for c, y in place.items():
         ink = plots.RED if bad[c] else plots.SOFT
-        _ratio(ax, y, means.get(c), {s: f[f["row"] == c] for s, f in of.items()}, ink, narrow)
-        if narrow:
-            ax.text(0, y + 0.28, in_words(design, c), transform=ax.get_yaxis_transform(), color=ink)
-    ax.set_yticks(list(place.values()), ["" if narrow else in_words(design, c) for c in place])
+        _ratio(ax, y, means.get(c), {s: f[f["row"] == c] for s, f in of.items()}, ink)
+    ax.set_yticks(list(place.values()), [in_words(design, c) for c in place])
     for text, c in zip(ax.get_yticklabels(), place):
         text.set_color(plots.RED if bad[c] else plots.INK)
     ax.set_ylim(0.4, len(order) + 1)
@@ -230,7 +222,7 @@ def interactions(rows, design, narrow=False):
     )
 
 
-def _ratio(ax, y, mean, of, ink, narrow):
+def _ratio(ax, y, mean, of, ink):
     """One combination of Figure 4: its printed mean, what is recomputed, and this run's doctors."""
     back = of["recomputed"]
     each = back[back["doctor"] != ""].sort_values("value")
@@ -238,12 +230,11 @@ def _ratio(ax, y, mean, of, ink, narrow):
     for r in back[back["doctor"] == ""].itertuples():
         ax.plot([r.low, r.high], [y, y], color=ink, linewidth=1.2, zorder=2)
     if mean:
-        up, out = (0.28, 1) if narrow else (0, 1.06)
         ax.barh(y, mean - 1, 0.3, left=1, color=plots.tint(ink, 0.3), zorder=1)
         look = {"markerfacecolor": plots.CARD, "markeredgewidth": 1.8, "markersize": 8}
         ax.plot(mean, y, "o", color=ink, zorder=3, **look)
         look = {"ha": "right", "va": "center", "color": ink, "fontweight": "bold"}
-        ax.text(out, y + up, f"{mean:.2f}", transform=ax.get_yaxis_transform(), **look)
+        ax.text(1.06, y, f"{mean:.2f}", transform=ax.get_yaxis_transform(), **look)
     mine = of.get("run", back[:0])
     for k, r in enumerate(mine[mine["value"] > 0].itertuples()):
         marker, low = "osv^PX"[k % 6], max(r.low, 0.05) if r.low == r.low else r.value

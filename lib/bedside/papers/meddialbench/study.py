@@ -107,8 +107,8 @@ async def consultations(run, here, configurations, *, patient, turns, turn_token
     design, cases, scripts, *_ = here
     patient = patient or run.models[0]
     limits = [registry.model(m) for m in dict.fromkeys([*run.models, patient])]
-    most = min([turns, *(m["most_turns"] for m in limits if "most_turns" in m)])
-    at_once = min([10_000, *(m["most_dialogues"] for m in limits if "most_dialogues" in m)])
+    most = min([turns, *(m.most_turns for m in limits if m.most_turns is not None)])
+    at_once = min([10_000, *(m.most_dialogues for m in limits if m.most_dialogues)])
     made = talks.planned(cases, configurations, run.models, patient, most)
     async with run.asking("consultations") as ask:
         speakers = talks.by_models(run, ask, made, design, scripts, turn_tokens, temperature)

@@ -132,16 +132,16 @@ def rates(rows):
     return plots.message(figure, text, len(said) == 1, f"{about} Lines: what rounding allows.")
 
 
-def notes(rows, narrow=False):
+def notes(rows, width=plots.WIDE):
     """`rate_rows` behind Tables 6 and 10 as slopes, and of this run: the shares flagged."""
     rows = _flagged(rows)
-    figure, panels = _panels(rows, 2.4, narrow)
+    figure, panels = _panels(rows, 2.4, width)
     least, _ = _ends(rows, "Table 10")
     both = _named((least[FOUND] > 90) & (least[ACCEPTED] > 50))
     for panel, ax in panels.items():
         part = rows[rows["panel"] == panel]
         _own(ax, part) if panel == OWN else _slopes(ax, part, told=panel == DATASETS[0])
-        ax.tick_params(labelleft=narrow or panel == DATASETS[0])
+        ax.tick_params(labelleft=ax.get_subplotspec().is_first_col())
     said = [f"nearly all hallucinated answers of {d} are flagged by {both[d]}" for d in both]
     return plots.message(
         figure,
@@ -181,13 +181,12 @@ def _named(which):
     return {d: _and(found.get_group(d)) for d in DATASETS if d in found.groups}
 
 
-def _panels(rows, height, narrow=False):
+def _panels(rows, height, width=plots.WIDE):
     """A figure and its axes: one for each base set, and one for this run below, if it has rows."""
     own = rows.loc[rows["panel"] == OWN, "name"].nunique()
-    heights = [height] * (len(DATASETS) if narrow else 1) + [0.7 + 0.45 * own] * bool(own)
-    width, across = (plots.NARROW, 1) if narrow else (plots.WIDE, len(DATASETS))
-    size = width, sum(heights)
-    figure, axes = plots.figure(size, len(heights), across, height_ratios=heights)
+    across = len(DATASETS) if width > plots.NARROW else 1
+    heights = [height] * (len(DATASETS) // across) + [0.7 + 0.45 * own] * bool(own)
+    figure, axes = plots.figure((width, sum(heights)), len(heights), across, height_ratios=heights)
     panels = dict(zip(DATASETS, axes.flat))
     if own:
         below = axes[-1, 0].get_gridspec()[-1, :]

@@ -56,7 +56,7 @@ def free(rows):
     )
 
 
-def chosen(rows, before, copier=None, narrow=False):
+def chosen(rows, before, copier=None):
     """Table 3 as arrows from Table 1, the rows `before`; copier: the copier's rows."""
     gains = _printed(rows, "F1") - _printed(before, "F1")
     text, about = "Choosing from the clinicians' list raises every model's F1", ""
@@ -64,9 +64,8 @@ def chosen(rows, before, copier=None, narrow=False):
         text += ", yet none reaches that of a copy of the whole list"
         above = _reaching(rows, copier, "Precision", -ROUNDED)
         about = f" By precision, {len(above)} of {len(gains)} models exceed the copy."
-    figure = _scores(rows, before, copier, narrow)
     about = f"Arrows lead from free-form lists (Table 1). {PRINTED}{about}"
-    return plots.message(figure, text, gains.min() > 2 * ROUNDED, about)
+    return plots.message(_scores(rows, before, copier), text, gains.min() > 2 * ROUNDED, about)
 
 
 def sized(rows, before, copier=None):
@@ -97,13 +96,12 @@ def _copied(copier, column):
     return copier.set_index("column").loc[column, "value"]
 
 
-def _scores(rows, before=None, copier=None, narrow=False):
+def _scores(rows, before=None, copier=None):
     """Precision, recall and F1 of the printed models, the best F1 on top, and of this run's."""
-    metrics = ["F1"] if narrow else list(METRICS.values())
     order = list(dict.fromkeys([*_best(rows, "F1"), *rows["row"]]))
-    size = plots.NARROW if narrow else plots.WIDE, 0.8 + 0.3 * len(order)
-    figure, (axes,) = plots.figure(size, 1, len(metrics), sharey=True)
-    for ax, metric in zip(axes, metrics):
+    size = plots.WIDE, 0.8 + 0.3 * len(order)
+    figure, (axes,) = plots.figure(size, 1, len(METRICS), sharey=True)
+    for ax, metric in zip(axes, METRICS.values()):
         part = rows[(rows["column"] == metric) & _shown(rows)]
         _dots(ax, part, order=order, title=metric)
         if copier is not None:

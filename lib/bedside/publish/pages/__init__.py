@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bedside import BedsideError
-from bedside.asking import ledger, registry
+from bedside.asking import budget, registry
 from bedside.build import notebooks, settings
 from bedside.read import paths, sources
 from bedside.read.claims import READING, completed
@@ -91,13 +91,13 @@ ERRORS = "errors.csv"
 
 
 def errors(folder: Path) -> list[dict]:
-    """The failures of this make as rows of `ledger.COLUMNS`; also writes them to errors.csv."""
-    path, rows = folder / ERRORS, ledger.errors(ledger.make())
+    """The failures of this make as rows of `budget.COLUMNS`; also writes them to errors.csv."""
+    path, rows = folder / ERRORS, budget.errors()
     if not rows:
         path.unlink(missing_ok=True)
         return rows
     path.parent.mkdir(parents=True, exist_ok=True)
-    _write(path, ledger.COLUMNS, rows)
+    _write(path, budget.COLUMNS, rows)
     return rows
 
 
@@ -106,7 +106,7 @@ SHOWN = 5  # how many kinds of failures are printed
 
 def tell_calls(folder: Path) -> None:
     """Print the cost and the failures of this make's calls; write errors.csv into `folder`."""
-    calls, usd, unpriced = ledger.total(ledger.make())
+    calls, usd, unpriced = budget.total()
     if not calls:
         return
     told = f"; the price of {unpriced} is unknown" if unpriced else ""
@@ -158,8 +158,7 @@ def frame(
     elsewhere. root: the relative path to those pages. told: one sentence for search and social
     pages. paper: the study to cite beside this repository.
     """
-    known = registry.entries()
-    tiny = [m for m in asked if known.get(m, {}).get("provider") == "local"]
+    tiny = [m for m in asked if registry.is_embedded(m)]
     return {
         "here": here,
         "root": root,

@@ -117,8 +117,7 @@ class Pages:
         whole = committed and self.studies.keys() == paths.papers().keys()
         self.across = whole and (paths.NOTEBOOKS / f"{notebooks.ACROSS}.ipynb").is_file()
         self.findings = {p: [f for f in told if not f.lacks] for p, told in found.items()}
-        known = registry.entries()
-        tiny = all(known.get(m, {}).get("provider") == "local" for m in self.asked)
+        tiny = all(map(registry.is_embedded, self.asked))
         self.folds = committed and not sample and tiny  # this run's rows, behind a switch
         # what rests on private sources: linked where it is, which is never in a clone or a site
         place = folder.parent / "runs" / f"{self.profile}-local"
@@ -217,7 +216,7 @@ class Pages:
         for o in (o for o in entry["outputs"] if o["file"].endswith(".csv")):
             path = self.folder / entry["paper"] / o["file"]
             rows = tables.read(path)
-            layout = Layout(**o["layout"]) if "layout" in o else None
+            layout = Layout.read(o.get("layout"))
             forms = [".csv", ".md"] + [".png", ".svg"] * (o["kind"] == "figure")
             others = [r for r in rows if r["source"] != "run"] if self.folds else rows
             apart = 0 < len(others) < len(rows)

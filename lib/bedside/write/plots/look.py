@@ -130,6 +130,8 @@ def save(
     _svg(figure, path.with_suffix(".svg"))
     if narrow:
         _svg(narrow, path.with_suffix(".narrow.svg"))
+    else:  # pages show the one that is there
+        path.with_suffix(".narrow.svg").unlink(missing_ok=True)
     return Picture(png.getvalue())
 
 

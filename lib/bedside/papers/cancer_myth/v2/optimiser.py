@@ -15,7 +15,6 @@ from .methods import instructed
 
 SEED_INSTRUCTION = "Answer the question of a patient or relative helpfully, correctly and briefly."
 REFLECTION_TOKENS = 2048  # of a reflection; the papers name no limit
-STEPS = "the optimiser works step by step, not in batches: SUBMIT=1 or MODE=record calls directly"
 INSTRUCTION = response_format("instruction", instruction={"type": "string"})
 
 
@@ -75,7 +74,6 @@ async def optimise(run, model, train, examples, *, budget, max_tokens, minibatch
         if adapter.fault is None:
             raise
     if run.mode == "batch" and isinstance(adapter.fault, models.MissingRecording):
-        run.leave(STEPS)
         return Found(None, WAITS, nan, nan, 0, 0, 0)
     if adapter.fault is not None:  # the optimiser goes on after exceptions; a run must not
         raise adapter.fault

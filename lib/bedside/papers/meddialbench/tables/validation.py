@@ -250,9 +250,7 @@ def cost_table(run, design, cases, scripts, turns, said, models=PRICED):
             "reply tokens, millions": number * reply / 1e6,
         }
         for m in models:
-            # a call's price, as of its date: a run tomorrow says the same; NaN without a case
-            when = registry.model(m).get("price_date")
-            costs[f"USD with {m}"] = registry.cost(m, *each, when=when) * calls * number
+            costs[f"USD with {m}"] = registry.cost(m, *each) * calls * number  # NaN without a case
         rows += [Row(name, what, "run", v) for what, v in costs.items()]
     return frame(rows)
 

@@ -1,0 +1,287 @@
+"""Submitting: request files sent by the `openai` client, waited for and taken in, again and again.
+
+    submit(study)     # until nothing is left to ask
+    tell(study)       # only write what can be asked now, for an engine of yours
+
+A study has a run (its name), an account, ask(folder), which lets its notebooks put down below the
+folder what they ask, fault: what ended one of them, and command: what shows what came.
+What a file has become stands beside it before and after each step, so that a run that is killed
+goes on where it was, and no file becomes a batch twice.
+"""
+
+import functools
+import itertools
+import re
+import shutil
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from bedside import BedsideError
+from bedside.read import paths
+
+from . import batches, failures, locks, registry
+from .batches import Job
+from .registry import StopRun
+
+RETRIES = 5  # of a request to the service
+FIRST_S, LONGEST_S = 0.2, 60.0  # between two tries, or two looks at what is under way
+TRIES = 3  # of a line whose failure may pass
+OVER = ("completed", "failed", "expired", "cancelled")
+EARLY = re.compile(r"(find|such) file", re.I)  # said, at times, of what has just been uploaded
+FULL = "token_limit_exceeded"  # too many tokens are under way; later there is room
+
+say = functools.partial(print, flush=True)  # a line at once, also into a file
+
+
+def tell(study: Any, say: Callable[[str], None] = say) -> list[Job]:
+    """Write what can be asked now, without what is under way; say what it is and what to do.
+
+    BedsideError if a notebook failed and there is nothing to ask.
+    """
+    sent = _jobs(study.run)
+    made = _written(study, sent)
+    for job in made:
+        cost = "" if job.most is None else f", at most ${job.most:.2f}"
+        say(f"{job.name}: {job.lines} requests, {Path(job.path).stat().st_size / 1e6:.1f} MB{cost}")
+    if made:
+        say("let an engine answer, `make collect FROM=...`, and the same command goes on")
+    if sent:
+        say(f"{len(sent)} submitted batches are under way: SUBMIT=1 takes them in and goes on")
+    elif not made:
+        _end(study, say)
+    return made
+
+
+def _end(study, say):
+    if study.fault:
+        raise BedsideError(study.fault)
+    say(f"nothing is left to ask in batches; `{study.command}` calls for what none brought")
+
+
+def _written(study, jobs, lost=()):
+    """Request files of what a study can ask now, besides those of jobs and what is lost."""
+    scratch = paths.BATCHES / study.run / ".scratch"
+    shutil.rmtree(scratch, ignore_errors=True)
+    study.ask(scratch)
+    made = batches.write(scratch, study.run, {*lost}.union(*(job.keys() for job in jobs)))
+    shutil.rmtree(scratch, ignore_errors=True)
+    return made
+
+
+def _jobs(run):
+    """The jobs of a run that aren't taken in."""
+    jobs = []
+    for path in sorted((paths.BATCHES / run).rglob("*.job.json")):
+        try:
+            job = msgspec.json.decode(path.read_bytes(), type=Job)
+        except msgspec.MsgspecError:
+            told = "look up at the provider whether its batch exists; if not, delete this file"
+            raise BedsideError(f"{paths.rel(path)} can't be read: {told}, then run again") from None
+        job.path = str(path.parent / job.path)
+        jobs += [] if job.taken else [job]
+    return jobs
+
+
+def submit(study: Any, say: Callable[[str], None] = say) -> None:
+    """Send what waits, and take in what comes, until nothing can be asked any more.
+
+    A batch that is over makes room for what follows from it, whatever else is under way. Raises
+    StopRun where going on is pointless or a budget would be passed, once all that is under way has
+    been taken in.
+    """
+    folder = paths.BATCHES / study.run
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / ".lock", "w") as lock:
+        try:
+            locks.lock(lock, wait=False)
+        except OSError:
+            told = "another process submits its batches; wait for it or end it"
+            raise BedsideError(f"{paths.rel(folder)}: {told}") from None
+        _Submission(study, say).run()
+
+
+class _Submission:
+    """What one process knows of the batches that it sends and waits for."""
+
+    def __init__(self, study, say):
+        self.study, self.say, self.tries, self.stop = study, say, Counter(), None
+        self.client = functools.cache(_client)
+        for job in _jobs(study.run):
+            if job.usd is not None:
+                self._settle(job)
+            elif job.file and not job.batch and (there := self._done(job, _made)):
+                job.keep(batch=there.id)
+            elif not job.batch:  # what is in it is asked for anew, within today's budget
+                job.beside.unlink()
+        self.jobs = _jobs(study.run)
+        if self.jobs:
+            say(f"batches of an earlier run go on: {len(self.jobs)}")
+        under_way = {job.path: job.most or 0.0 for job in self.jobs}
+        study.account.adopt_batches(str(paths.BATCHES / study.run), under_way)
+
+    def run(self):
+        room = True
+        while True:
+            if room and not self.stop:
+                self._send()
+            if not (sent := [job for job in self.jobs if job.batch]):
+                break
+            room = any([self._over(*each) for each in self._wait(sent)])
+        if self.stop:
+            raise self.stop
+        if self.jobs:
+            why = "there is no room for its tokens, even alone"
+            way = "set batch_tokens in data/models.toml to your account's limit, then run again"
+            raise StopRun(f"{self.jobs[0].name}: {why}; what came is recorded: {way}")
+        if lost := sum(n >= TRIES for n in self.tries.values()):
+            self.say(f"{lost} requests failed for good; the same command asks for them again")
+        _end(self.study, self.say)
+
+    def _send(self):
+        """Send what can be asked now, and what waits for room."""
+        try:
+            lost = {k for k, n in self.tries.items() if n >= TRIES}
+            made = _written(self.study, self.jobs, lost)
+            for job in made:
+                self.study.account.check_price(job.model, job.most)
+            self.study.account.reserve_batches({job.path: job.most or 0.0 for job in made})
+            for job in made:
+                job.keep()
+            self.jobs += made
+            for job in self.jobs:
+                if not job.batch:
+                    self._create(job)
+        except BedsideError as e:  # what is under way is taken in before it is raised
+            self.stop = e
+
+    def _create(self, job):
+        """Make a batch of a file; one that an earlier try has made is found."""
+        how = {"completion_window": "24h", "endpoint": registry.BATCH_URL}
+        tried = []
+
+        def made(client, job):
+            there = _made(client, job) if tried else None
+            tried.append(job)
+            return there or client.batches.create(input_file_id=job.file, **how)
+
+        try:
+            file = {"file": Path(job.path), "purpose": "batch"}
+            job.keep(file=self._done(job, lambda client, _: client.files.create(**file)).id)
+            job.keep(batch=self._done(job, made).id)
+            self.say(f"{job.name}: {job.lines} requests, submitted as {job.batch}")
+        except StopRun as e:
+            if FULL in str(e):
+                return self._hold(job)
+            told = "; an endpoint that takes no files: see docs/scale.md" * (not job.file)
+            raise StopRun(f"{e}{told}") from None
+
+    def _hold(self, job):
+        """Put a file back for whose tokens the service had no room."""
+        job.keep(file="", batch="")
+        self.say(f"{job.name}: no room for its tokens yet; it waits for another batch's end")
+
+    def _wait(self, sent):
+        """Wait until batches are over; these, as (job, batch)."""
+        pause, told = FIRST_S, ""
+        while True:
+            # a service that is silent meanwhile is waited for
+            looks = [(job, self._done(job, _now, itertools.count())) for job in sent]
+            if over := [each for each in looks if each[1].status.lower() in OVER]:
+                return over
+            counts = [batch.request_counts for _, batch in looks if batch.request_counts]
+            done = sum((c.completed or 0) + (c.failed or 0) for c in counts)
+            of = sum(job.lines for job in sent)
+            if (now := f"batches under way: {len(sent)}; requests done: {done} of {of}") != told:
+                self.say(now)
+            told, pause = now, min(pause * 1.5, LONGEST_S)
+            time.sleep(pause)
+
+    def _over(self, job, batch):
+        """Take in what a batch has brought; whether there is room for others now."""
+        errors = (batch.errors and batch.errors.data) or []
+        if any(e.code == FULL for e in errors):
+            return self._hold(job)
+        got, ids = [], filter(None, (batch.output_file_id, batch.error_file_id))
+        for n, id in enumerate(ids, 1):
+            content = self._done(job, lambda client, _, id=id: client.files.content(id))
+            got.append(Path(job.path).parent / "results" / f"{Path(job.path).stem}-{n}.jsonl")
+            got[-1].parent.mkdir(exist_ok=True)
+            content.write_to_file(got[-1])
+        found = batches.collect(got)
+        for line in (f"{job.name}, {batch.status}:", *found.told()):
+            self.say(line)
+        self.jobs.remove(job)
+        job.keep(usd=found.usd or 0.0)
+        self._settle(job)
+        self.tries.update(job.keys() - found.came)
+        self.tries.update({k: TRIES for k, (_, f) in found.failed.items() if not f.again})
+        self.stop = self.stop or _stop(job, batch, errors, found)
+        return True
+
+    def _settle(self, job):
+        """Forget a job whose results are recorded, once the budget has what they cost."""
+        self.study.account.settle_batch(job.path, job.usd)
+        job.beside.unlink()
+
+    def _done(self, job, call, tries=range(RETRIES + 1)):
+        """What the service answers to call(client, job); asked again where that can help.
+
+        Raises StopRun in its words.
+        """
+        import openai
+
+        secrets = registry.secrets(job.model)
+        for k in tries:
+            try:
+                got = call(self.client(job.model), job)
+                if not isinstance(got, str):  # what isn't JSON comes as it is
+                    return got
+                failure = failures.Failure("bad answer", 200, failures.cleaned(got, secrets), "all")
+            except openai.APIStatusError as e:
+                said = e.response
+                failure = failures.of(e.status_code, said.content, said.headers, secrets)
+            except openai.APIConnectionError as e:
+                failure = failures.lost(e, secrets)
+            if not (failure.again or (EARLY.search(failure.message) and not job.batch)):
+                break
+            pause = (
+                min(FIRST_S * 2 ** min(k, 9), LONGEST_S) if failure.wait is None else failure.wait
+            )
+            self.say(f"{job.name}: {failure.kind}: {failure.message}; again in {pause:.0f} s")
+            time.sleep(pause)
+        raise failures.stop(job.model, failure)
+
+
+def _client(model):
+    import openai
+
+    registry.check_callable(model)
+    return openai.OpenAI(**registry.connection(model), max_retries=0)
+
+
+def _made(client, job):
+    """The batch that was made of a file, or None."""
+    listed = client.batches.list(limit=100)  # further pages by itself
+    return next((b for b in listed if b.input_file_id == job.file), None)
+
+
+def _now(client, job):
+    return client.batches.retrieve(job.batch)
+
+
+def _stop(job, batch, errors, found):
+    """Why nothing more should be sent after a batch, or None."""
+    for _, failure in found.failed.values():
+        if failure.fate == "stop" or (failure.fate == "all" and not found.came):
+            return failures.stop(job.model, failure)
+    if batch.status.lower() not in ("failed", "cancelled"):
+        return None
+    said = "".join(f": {e.code or ''}: {e.message or ''}" for e in errors[:3])
+    told = failures.cleaned(f"{batch.status} at the provider{said}", registry.secrets(job.model))
+    way = "the same command asks for the rest; of what is refused, mend data/models.toml first"
+    return StopRun(f"{job.name}, batch {job.batch}: {told}; what came is recorded: {way}")
