@@ -99,7 +99,7 @@ $(1)_DONE := $(patsubst notebooks/%.ipynb,$(STAMPS)/%.done,$(filter notebooks/$(
 $$($(1)_DONE): $(STAMPS)/%.done: notebooks/%.ipynb $(FOUNDATION) $(SETTINGS) $(DATA) $(READY) \
 		$(shell find lib/bedside/papers/$(1) -name '*.py' -o -name '*.toml') \
 		$(wildcard $(patsubst %,data/%/$(1)/*,sample prompts computed) data/specifications/$(1).toml \
-		$(patsubst %,data/%/$(1).csv,published claims readings))
+		data/published/$(1).csv data/claims/$(1).toml)
 	@rm -f $$@ && echo $$* >> $(STAMPS)/$(1).todo
 $$(foreach d,$$($(1)_DONE),$$(eval \
 	$$(d): $$(call newer,data/external/$(1) data/recordings/$(1),$$(d))))

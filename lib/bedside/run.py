@@ -461,7 +461,7 @@ class Run:
         *,
         basis: str = "none",
     ) -> str:
-        """The verdict on a claim of data/claims/<paper>.csv, from its readings; see `claims`.
+        """The verdict on a claim of data/claims/<paper>.toml, from its readings; see `claims`.
 
         readings: {name: (computed, low, high, holds)}. basis: the one of SOURCES on whose numbers
         the first reading rests. Without a reading the claim needs the data that its row names.
@@ -471,14 +471,12 @@ class Run:
         claim = known[choose(id, known, "claim")]
         if id in self._claims:
             raise BedsideError(f"claim {id!r} is made twice")
-        self.reads(f"claims/{self.paper}", paths.CLAIMS / f"{self.paper}.csv")
-        if (path := paths.READINGS / f"{self.paper}.csv").is_file():
-            self.reads(f"readings/{self.paper}", path)
+        self.reads(f"claims/{self.paper}", paths.CLAIMS / f"{self.paper}.toml")
         verdict, rows = claims.judged(self.paper, id, readings)
         rows = [{**_rounded(row), "computed": _plain(row["computed"])} for row in rows]
         computed = next((row["computed"] for row in rows if row["reading"] in readings), "")
         self._claims[id] = {
-            **{k: v for k, v in claim._asdict().items() if k != "value"},
+            **{k: getattr(claim, k) for k in claims.KEPT},
             "paper": self.paper,
             "computed": computed,
             "basis": basis if readings else "none",
@@ -497,6 +495,18 @@ class Run:
             return
         for id, readings in make().items():
             self.claim(id, readings, basis=basis)
+
+    def decide(self, names: dict) -> "pd.DataFrame":
+        """Decide this notebook's claims by their tests in data/claims; the claims as a frame.
+
+        names: the quantities that the tests use, as `claims.decided` takes them. Plans and request
+        files have no claims on printed numbers.
+        """
+        if self.mode not in models.DRY:
+            made = claims.decided(self.paper, names, self.notebook)
+            for id, readings in made.items():
+                self.claim(id, readings, basis=claims.load(self.paper)[id].basis)
+        return self.claims()
 
     def claims(self) -> "pd.DataFrame":
         """This notebook's claims as a frame, which a notebook shows as `prose.Claims`."""

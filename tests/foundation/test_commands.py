@@ -179,7 +179,7 @@ def test_what_changed_is_made_again_and_nothing_else(root):
         ("", set(), ""),
         ("data/external/medhalu/my raters.csv", of["medhalu"], "explorer"),
         ("data/recordings/radiation/sample/a model.jsonl", of["radiation"], "explorer"),
-        ("data/claims/cancer_myth.csv", of["cancer_myth"], "explorer"),
+        ("data/claims/cancer_myth.toml", of["cancer_myth"], "explorer"),
         ("notebooks/medhalu/02_detection.ipynb", {"medhalu/02_detection"}, "explorer"),
         ("lib/bedside/run.py", every, "explorer"),
     ):

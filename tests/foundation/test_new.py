@@ -120,7 +120,7 @@ def test_its_own_tests_pass(copy):
 
 
 def test_a_name_that_will_not_do_is_refused_and_nothing_is_written(copy):
-    taken = copy.top / "data/claims/sixth.csv"
+    taken = copy.top / "data/claims/sixth.toml"
     taken.write_text("mine\n")
     before = copy.git("status", "--porcelain")
     for name, why in (
@@ -129,7 +129,7 @@ def test_a_name_that_will_not_do_is_refused_and_nothing_is_written(copy):
         ("class", "can't name a study"),
         ("x" * 25, "can't name a study"),
         ("test", "`make test` means something else"),
-        ("sixth", "data/claims/sixth.csv already there"),
+        ("sixth", "data/claims/sixth.toml already there"),
     ):
         done = copy.step("new", name, ok=False)
         assert done.returncode == 1 and why in done.stderr and done.stderr.count("\n") == 1

@@ -24,18 +24,7 @@ from bedside.papers.meddialbench.implied import (
 from bedside.papers.medhalu import data as medhalu_data
 from bedside.papers.medhalu import implied as mh
 from bedside.papers.medhalu import tables as medhalu_tables
-from bedside.papers.radiation import checks as pairs
-from bedside.papers.radiation import implied as lengths
-from bedside.papers.radiation import study
-from bedside.papers.radiation.implied import (
-    agreement,
-    consistency,
-    free_form,
-    levels,
-    matcher,
-    overlap,
-    selection,
-)
+from bedside.papers.radiation import claims as names_of
 from bedside.read import checks, claims, paths, sources
 from bedside.read.surroundings import here
 from bedside.run import Run
@@ -75,20 +64,7 @@ def cancer_myth(run):
 
 
 def radiation(run):
-    patients, reference, terms = study.inputs(run, whole=True)
-    sizes = lengths.reference_sizes(run, patients, reference)
-    misfits = agreement.misfits(run, reference, patients["site"])
-    return {
-        **pairs.readings(run, patients, reference, pairs.pairs(patients)[0]),
-        **free_form.readings(run, sizes),
-        **consistency.readings(run),
-        **selection.readings(run, sizes, terms),
-        "rad-filtering": selection.of_filtering(run, reference, terms),
-        **overlap.readings(run, patients, reference),
-        **levels.readings(run, reference),
-        "rad-tables-agree": agreement.readings(misfits),
-        **matcher.readings(run),
-    }
+    return claims.decided("radiation", names_of.names(run))
 
 
 def medhalu(run):
@@ -162,7 +138,7 @@ def test_each_interpretation_its_limits_and_numbers_are_the_committed_ones(
             expected = float(there[end] or "nan")
             value = float("nan") if row[end] is None else float(row[end])
             assert value == pytest.approx(expected, nan_ok=True), there
-        numbers = [re.findall(r"\d+(?:\.\d+)?", r["computed"]) for r in (row, there)]
+        numbers = [re.findall(r"\d+(?:\.\d+)?", str(r["computed"])) for r in (row, there)]
         assert numbers[0] == numbers[1], there
 
 

@@ -7,15 +7,10 @@ import pandas as pd
 import pytest
 
 from bedside import stats
-from bedside.papers.radiation import implied, study
-from bedside.papers.radiation.implied import (
-    agreement,
-    consistency,
-    free_form,
-    levels,
-    selection,
-)
-from bedside.read import claims, published
+from bedside.papers.radiation import agreement, printed
+from bedside.papers.radiation import claims as radiation
+from bedside.read import claims, expressions, published
+from bedside.stats.rounded import Rounded
 from cells import wanted
 
 
@@ -30,13 +25,20 @@ class Printed:
     profile, paper = "public", "radiation"
     columns = {
         "Table 2": ["Δ Precision", "Δ Recall", "Δ F1"],
+        "Table 5": ["Overlap (FF)", "Overlap (LSC)"],
         "Table 6": ["Short-term", "Long-term"],
         "Table 7": ["Common", "Uncommon", "Rare", "Extremely Rare"],
     }
 
     def __init__(self, scores, change=(0, 0, 0), onset=(0.5, 0.5), frequency=(0.5,) * 4):
         values = dict.fromkeys(("Table 1", "Table 3", "Table 4"), scores)
-        self.values = {**values, "Table 2": change, "Table 6": onset, "Table 7": frequency}
+        self.values = {
+            **values,
+            "Table 2": change,
+            "Table 5": [0.5] * 2,
+            "Table 6": onset,
+            "Table 7": frequency,
+        }
 
     def published(self, table):
         columns = self.columns.get(table, ["Precision", "Recall", "F1"])
@@ -45,29 +47,32 @@ class Printed:
 
 
 def test_f1_must_lie_between_the_bounds():
-    def bounds(*scores):
-        return consistency.f1_bounds(Printed(scores)).set_index("regime").loc["selection"]
+    def found(id, *scores):
+        table = pd.DataFrame([scores], ["M"], ["Precision", "Recall", "F1"])
+        all_scores = Rounded.printed(table, 2)
+        means = radiation.harmonic(all_scores.Precision, all_scores.Recall)
+        names = {"all_scores": all_scores, "f1_of_means": means, **radiation.FUNCTIONS}
+        test = claims.load("radiation")[id].test
+        return expressions.outcome(test, expressions.FUNCTIONS | names)[3]
 
     for f1, fits, below in (
-        (0.6, True, False),
+        (0.6, True, None),
         (0.62, False, False),
         (0.5, True, True),
         (0.2, False, True),
     ):
-        found = bounds(0.5, 0.75, f1)
-        assert (found["fits"], found["below"]) == (fits, below), f1
-    low = bounds(0.9, 0.9, 0.5)
-    assert not low["fits"] and low["least"] == pytest.approx(0.79)  # both at 0.9 leave at least 0.8
+        scores = 0.5, 0.75, f1
+        assert (found("rad-f1", *scores), found("rad-f1-means", *scores)) == (fits, below), f1
+    assert not found("rad-f1", 0.9, 0.9, 0.5)  # both at 0.9 leave at least 0.8
 
 
 def test_list_lengths_follow_from_precision_and_recall():
     some, sizes = Printed([0.4, 0.6, 0.48], [-0.3, 0, -0.3]), pd.Series([20, 28])
-    found = implied.implied_lengths(some, sizes).set_index("regime")["items"]
-    assert found["selection"] == pytest.approx(0.6 * 24 / 0.4)
-    assert found["free-form, 20-30"] == pytest.approx(144)
-    assert implied.too_long(some, sizes, "selection") == {}
-    over = implied.too_long(some, sizes, "free-form, 20-30")
-    assert over == {"M": 108}  # 0.59 * 20 / 0.11 is 107.3
+    found = printed.implied_lengths(some, sizes).set_index("regime")
+    assert found.at["selection", "items"] == pytest.approx(0.6 * 24 / 0.4)
+    assert found.at["free-form, 20-30", "items"] == pytest.approx(144)
+    assert found.at["selection", "least_items"] == pytest.approx(0.595 * 20 / 0.405)
+    assert found.at["free-form, 20-30", "least_items"] == pytest.approx(0.59 * 20 / 0.11)
 
 
 def test_recalls_that_can_and_can_not_hold_together():
@@ -104,57 +109,20 @@ def test_sums_of_recalls_by_onset_and_by_frequency_are_of_the_same_cells():
     assert sums.onset == pytest.approx(sums.frequency) == pytest.approx(short.sum() + late.sum())
 
 
-# ---- readings
-
-
-@pytest.mark.filterwarnings("ignore:An input array is constant")
-def test_other_tables_turn_the_readings(run, monkeypatch):
-    """All models gain 0.5 from the list, lose 0.3 of precision to a size, and miss the rare."""
-    published = run.published
-    values = {"Table 1": 0.2, "Table 3": 0.7, "Short-term": 0.9, "Common": 0.9, "Δ Precision": -0.3}
-
-    def other(table):
-        rows = published(table)
-        made = rows["column"].map(values).fillna(values.get(table, 0.1))
-        up = rows["row"].isin(implied.STRONG)
-        made = made.mask(rows["column"] == "Δ Recall", 0.04 * up - 0.02)
-        return rows if table.startswith("text") else rows.assign(value=made, low=made, high=made)
-
-    monkeypatch.setattr(run, "published", other)
-    terms, sizes = ["term"] * 31, pd.Series([20, 30])
-    found = levels.readings(run, study.inputs(run)[1]) | free_form.readings(run, sizes)
-    found |= selection.readings(run, sizes, terms)
-    for id in ("rad-late", "rad-tend", "rad-size-recall", "rad-ground-size"):
-        assert {way[3] for way in found[id].values()} == {True}, id
-    assert found["rad-varies"][claims.AS_WRITTEN][3] is False  # all alike
-    values |= {"Short-term": 0, "Table 3": 0.25}  # gains of 0.05
-    found = levels.readings(run, study.inputs(run)[1])
-    assert {way[3] for id in ("rad-late", "rad-tend") for way in found[id].values()} == {False}
-    last = list(selection.readings(run, sizes, terms)["rad-ground-size"].values())
-    assert last[0][3] is False and last[2][3] is False
-
-
 def test_what_follows_if_a_number_is_a_slip(run, monkeypatch):
     """0.80 for O4-Mini's rare 0.48: above its common 0.79, and the best of the column."""
     (slip,) = published.slips("radiation")
-    sums, seven = agreement.identity(run).loc["O4-Mini"], implied.wide(run, "Table 7")
+    sums, seven = agreement.identity(run).loc["O4-Mini"], printed.wide(run, "Table 7")
     off = sums["onset"] - sums["frequency"]
     # no other recall of Table 7 makes up for it: 0.79 + 0.32, 0.70 + 0.32 and 0.80 + 0.64 are > 1
     weight = pd.Series(dict.fromkeys(seven, 2) | {agreement.LAST: 1})
     fits = seven.loc["O4-Mini"] + off / weight
     assert {slip.column: slip.value} == {c: f"{v:.2f}" for c, v in fits[fits <= 1].items()}
-    reference = study.inputs(run)[1]
-    found = levels.readings(run, reference)
     frame = published.load("radiation")
     at = (frame[["table", "row", "column"]] == list(slip[1:4])).all(axis=1)
     other = frame.assign(value=frame["value"].mask(at, float(slip.value)))
-    with monkeypatch.context() as patch:
-        patch.setattr(published, "load", lambda paper: other)
-        then = levels.readings(run, reference)
-        assert agreement.identity(run).at["O4-Mini", "frequency"] == pytest.approx(sums["onset"])
-    way = "rare effects in every model, long-term ones in most"
-    assert [f["rad-late"][way][3] for f in (found, then)] == [True, False]
-    assert levels.readings(run, reference) == found  # what is printed stays
+    monkeypatch.setattr(published, "load", lambda paper: other)
+    assert agreement.identity(run).at["O4-Mini", "frequency"] == pytest.approx(sums["onset"])
 
 
 ROBUST = "radiation/07_robustness"

@@ -226,7 +226,7 @@ def test_each_claim_that_names_a_way_to_get_data_is_decided_with_them():
     undecided, naming = [], {words: set() for words in NAMED}
     for paper in paths.papers():
         for id, claim in claims.load(paper).items():
-            ways = [claim.needs, *(w.needs for w in claims.listed(paper).get(id, {}).values())]
+            ways = [claim.needs, *(w.needs for w in claim.interpretations.values())]
             for needed in ways:
                 if not re.search(WAY, needed) or needed.startswith("not measured"):
                     continue

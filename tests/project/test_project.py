@@ -119,8 +119,8 @@ def test_what_the_table_of_coverage_names_is_there():
         manifest = json.loads((paths.FIGURES / profile / "manifest.json").read_text())
         for entry in manifest["notebooks"].values():
             known |= {o["file"].rpartition(".")[0] for o in entry["outputs"]}
-    for path in paths.CLAIMS.glob("*.csv"):
-        known |= {line.partition(",")[0] for line in path.read_text().splitlines()}
+    for paper in paths.papers():
+        known |= {*claims.load(paper)}
     rows = [line for line in text_of("docs/coverage.md").splitlines() if line.count(" | ") == 3]
     assert len(rows) > 50
     for name in re.findall(r"`([^`]+)`", " ".join(r.split(" | ", 2)[2] for r in rows)):

@@ -196,11 +196,11 @@ def ledger(monkeypatch):
     """The claims of the run's paper, to be filled by a test."""
     found = {}
     monkeypatch.setattr(claims, "load", lambda paper: found)
-    monkeypatch.setattr(claims, "listed", lambda paper: {})
     monkeypatch.setattr(paths, "FINDINGS", paths.ROOT / "none")  # they name claims of the paper
     for id, text in zip("abcde", ["A share", "A share", "A share", HOSTILE, "A share"]):
-        words = ("data", "", "tried everything", "", "")
-        found[id] = claims.Claim(id, "paper", "claim", "4.3", "detail", text, "27.2", *words, 27.2)
+        about = {"needs": "data", "tried": "tried everything", "published": "27.2", "value": 27.2}
+        about |= {"kind": "claim", "section": "4.3", "weight": "detail"}
+        found[id] = claims.Claim(id=id, claim=text, **about)
 
 
 def test_claims_manifest_and_pages_of_a_run(run, ledger):

@@ -8,8 +8,7 @@ from bedside.read import claims, findings, paths, published
 from bedside.read.claims import Claim, between, every, near, reading
 
 HEADS = {
-    "CLAIMS/p.csv": "id,of,section,weight,claim,published,needs,depends,tried,repair,ask",
-    "READINGS/p.csv": "id,reading,support,tests,needs",
+    "CLAIMS/p.toml": "",
     "FINDINGS/p.csv": "id,rank,finding,of,claims,output",
     "FINDINGS/p.toml": '[f]\nrests = "r {t | m | F1 | raw}"\nagainst = "x"\nchanges = "y"',
     "PUBLISHED/p.csv": "table,row,column,value,low,high,note\nTable 1,a model,PCR,27.2,,,\n"
@@ -17,20 +16,28 @@ HEADS = {
     "p/t.csv": 'row,column,source,value,low,high,n,unscored\n"m, b",F1,raw,0.125,,,,\n'
     "m,F1,raw,-2.5,,,,\nm,F1,run,9,,,,\nm,gap,raw,,1,2,,",
 }
-CLAIM = "a,paper,4.3,central,A rate,27.2,data,the average,tried,repair,ask?"
-CACHED = (claims.load, claims.listed, published.load)
+CLAIM = """[a]
+claim = "A rate"
+section = "4.3"
+weight = "central"
+published = "27.2"
+needs = "data"
+depends = "the average"
+"""
+CACHED = (claims.load, claims._read, published.load)
 
 
 @pytest.fixture
 def written(tmp_path, monkeypatch):
     """Write a study's files, each with its head, and more rows in some; read one of them."""
-    for name in ("CLAIMS", "READINGS", "FINDINGS", "PUBLISHED"):
+    for name in ("CLAIMS", "FINDINGS", "PUBLISHED"):
         monkeypatch.setattr(paths, name, tmp_path / name)
 
     def write(read, **rows):
         more = {"CLAIMS": [CLAIM], **rows}
         for name, head in HEADS.items():
-            lines = more.get(name.partition("/")[0], []) if name.endswith(".csv") else []
+            own = name.endswith(".csv") or name.startswith("CLAIMS")
+            lines = more.get(name.partition("/")[0], []) if own else []
             (tmp_path / name).parent.mkdir(exist_ok=True)
             (tmp_path / name).write_text("\n".join([head, *lines]) + "\n")
         for cached in CACHED:
@@ -47,13 +54,15 @@ def test_printed_numbers_and_cells_are_filled_in(written):
         "load",
         CLAIMS=[
             CLAIM.replace("27.2", "{Table 1 | a model | PCR}%"),
-            "b,paper,4.3,detail,A p,p = {Table 1 | b | p} against {Table 1|a model|PCR|.0f},,,,,",
-            "c,own,4,detail,A word,balanced,,,,,",
+            CLAIM.replace("[a]", "[b]").replace(
+                "27.2", "p = {Table 1 | b | p} against {Table 1|a model|PCR|.0f}"
+            ),
+            CLAIM.replace("[a]", '[c]\nof = "own"').replace("27.2", "balanced"),
         ],
     )
-    words = ("data", "the average", "tried", "repair", "ask?")
-    expected = Claim("a", "paper", "claim", "4.3", "central", "A rate", "27.2%", *words, 27.2)
-    assert found["a"] == expected
+    claim = found["a"]
+    assert (claim.id, claim.of, claim.kind, claim.claim) == ("a", "paper", "claim", "A rate")
+    assert (claim.published, claim.value, claim.depends) == ("27.2%", 27.2, "the average")
     assert (found["b"].published, found["b"].value) == ("p = 2e-05 against 27", 0.00002)
     assert found["c"].kind == "finding" and found["c"].value is None
     for cell, told in (
@@ -74,18 +83,18 @@ def test_printed_numbers_and_cells_are_filled_in(written):
 @pytest.mark.parametrize(
     "read, name, row, told",
     [
-        ("load", "CLAIMS", "a,author,1,central,x,1,,,,,", "text of a claim 'author'"),
-        ("load", "CLAIMS", "a,paper,1,middling,x,1,,,,,", "weight of a claim 'middling'"),
-        ("load", "CLAIMS", "a,paper,1,central,x", "a field is missing"),
-        ("load", "CLAIMS", "a,paper,1,central,x,1,,,,,,more", "too many"),
-        ("load", "CLAIMS", ",paper,1,central,x,1,,,,,", "a field is missing: id"),
-        ("load", "CLAIMS", "a,paper,1,central,x,{Table 9 | a | b},,,,,", "no table 'Table 9'"),
-        ("load", "CLAIMS", "a,paper,1,central,x,{Table 1 | c | PCR},,,,,", "no 'c', 'PCR'"),
-        ("load", "CLAIMS", f"{CLAIM}\n{CLAIM}", "claim 'a' occurs twice"),
-        ("listed", "READINGS", "b,one,2.1,,", "unknown claim 'b'"),
-        ("listed", "READINGS", "a,,2.1,,", "a field is missing: reading"),
-        ("listed", "READINGS", "a,one,2.1,some,", "'some' is not a whole number"),
-        ("listed", "READINGS", "a,one,2.1,,\na,one,2.2,,", "lists 'one' twice"),
+        ("load", "CLAIMS", CLAIM + 'of = "author"', "a: Invalid enum value 'author'"),
+        ("load", "CLAIMS", CLAIM.replace("central", "middling"), "'middling' - at `\\$.weight`"),
+        ("load", "CLAIMS", CLAIM.replace("section", "sectoin"), "unknown field `sectoin`"),
+        ("load", "CLAIMS", CLAIM.replace('section = "4.3"', ""), "missing required field"),
+        ("load", "CLAIMS", CLAIM.replace('"A rate"', '""'), "length >= 1"),
+        ("load", "CLAIMS", CLAIM.replace("27.2", "{Table 9 | a | b}"), "no table 'Table 9'"),
+        ("load", "CLAIMS", CLAIM.replace("27.2", "{Table 1 | c | PCR}"), "no 'c', 'PCR'"),
+        ("load", "CLAIMS", CLAIM + CLAIM, "twice"),
+        ("load", "CLAIMS", 'a = "x"', "is a table"),
+        ("load", "CLAIMS", CLAIM + '[a.one]\ntest = "1 == 1"', "one: .*`support`"),
+        ("load", "CLAIMS", CLAIM + '[a.one]\nsupport = "2"\nsignificance = "some"', "one: .*int"),
+        ("load", "CLAIMS", CLAIM + '[a.one]\nsupport = "2"\nread = "x"', "field `read`"),
         ("findings", "FINDINGS", 'f,1,"{t | m | F1 | run}",found,a,t', "number 'run'"),
         ("findings", "FINDINGS", 'f,1,"{t | m | F1 | raw | .0q}",found,a,t', "is no format"),
         ("findings", "FINDINGS", "f,1,All hold.,found,a c-9,t", "unknown claim 'c-9'"),
@@ -101,7 +110,8 @@ def test_a_slip_in_a_file_is_told_by_file_and_line(written, read, name, row, tol
 
 
 def verdict(holds, tests=(), kind="claim", needs="data"):
-    claim = Claim("a", "paper", kind, "1", "detail", "x", "1", needs, "it", "", "", "", 1.0)
+    about = {"section": "1", "weight": "detail", "claim": "x", "published": "1", "depends": "it"}
+    claim = Claim(id="a", kind=kind, needs=needs, value=1.0, **about)
     rows = [
         {"reading": str(n), "holds": h, "computed": needs if h == "missing" else "1", "tests": t}
         for n, (h, t) in enumerate(zip(holds.split(), tests or [0] * 9))
@@ -167,7 +177,9 @@ def test_kinds_of_claims_have_verdicts_of_their_own():
 
 
 def test_readings_are_those_that_are_listed_and_one_that_is_not_given_lacks_data(written):
-    written("load", READINGS=["a,one,2.1,,", "a,two,2.2,4,their lists", "a,three,convention,,"])
+    ways = ['one = {support = "2.1"}', 'three = {support = "convention"}']
+    ways.insert(1, 'two = {support = "2.2", significance = 4, needs = "their lists"}')
+    written("load", CLAIMS=[CLAIM, *ways])
     said, rows = claims.judged("p", "a", reading(0.5, np.False_, 0.4, 0.6, name="one"))
     assert said == "needs their lists"
     assert [(r["reading"], r["computed"], r["low"], r["holds"], r["tests"]) for r in rows] == [
@@ -197,11 +209,20 @@ def test_an_interval_decides_or_leaves_open():
     assert every([True, None, False]) is False
 
 
-def test_files_of_earlier_versions_are_read(written, tmp_path):
-    """They said when a reading was added, and whether its claim had a verdict by then."""
-    written("load")
-    (tmp_path / "READINGS/p.csv").write_text(
-        "id,reading,support,tests,needs,date,seen\na,one,2.1,,,2026-11-23,yes\n"
-    )
-    claims.listed.cache_clear()
-    assert claims.listed("p")["a"]["one"].support == "2.1"
+TESTS = [
+    '[define]\nhalf = "n / 2"\n',
+    CLAIM + 'notebook = "01"\ntest = "n == 4"\n',
+    CLAIM.replace("[a]", "[b]") + 'notebook = "01"\n[b.whole]\nsupport = "1"\ntest = "half > 1"\n'
+    '[b.part]\nsupport = "2"\ntest = "other > 1"\n[b.none]\nsupport = "3"\n',
+    CLAIM.replace("[a]", "[c]") + 'notebook = "02"\ntest = "half < 1"\ndata = "other"\n',
+]
+
+
+def test_a_claim_is_decided_by_its_tests_as_far_as_the_data_go(written):
+    written("load", CLAIMS=TESTS)
+    found = claims.decided("p", {"n": 4, "other": None})
+    held = {(id, k): w[3] for id, ways in found.items() for k, w in ways.items()}
+    assert held == {("a", claims.AS_WRITTEN): True, ("b", "whole"): True} and found["c"] == {}
+    assert claims.decided("p", {"n": 4, "other": 3}, "02")["c"][claims.AS_WRITTEN][3] is False
+    with pytest.raises(BedsideError, match="p.toml, b, part: unknown name 'other'"):
+        claims.decided("p", {"n": 4})

@@ -1,24 +1,27 @@
-"""Claims: what the papers state, from data/claims/<paper>.csv, and the readings that decide them.
+"""Claims: what the papers state, from data/claims/<paper>.toml, and how each is decided.
 
     load("my_paper")["mp-1"].published          # the file's text with its references filled in
+    decided("my_paper", names)                  # {claim: {interpretation: outcome}}
     run.claim("mp-1", reading("41 of 50", 41 >= 40), basis="run")
 
-A reading is a plausible way to turn a claim into numbers: {name: (computed, low, high, holds)}.
-`holds` is computed, never typed: True, False, or None if the numbers allow both. A claim with
-several readings lists them in data/readings/<paper>.csv, each with its support. A listed reading
-that is not given lacks data. The verdict follows from all readings.
+An interpretation, a plausible way to turn a claim into numbers, has its support in the text and a
+test: one expression over printed numbers that know their rounding (`read.expressions`), or code
+that gives {name: (computed, low, high, holds)}. `holds` is computed, never typed: True, False, or
+None if the numbers allow both. One that is not given lacks data. The verdict follows from all.
 
 Besides claims that a text makes there are its numbers' consistency (kind `consistency`: can two
 printed numbers both be right?) and findings of our own, which are `found` or `not found`.
 """
 
 import contextlib
-import csv
 import functools
 import re
+import tomllib
 from collections.abc import Iterable, Mapping
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import msgspec
 
 from bedside import BedsideError, choose
 
@@ -41,51 +44,60 @@ MINUS_ZERO = re.compile(r"(?<![\w.])[-−](?=0(?:\.0+)?(?![\d.,]*\d))")  # as of
 REFERENCE = re.compile(r"\{([^{}|]+)\|([^{}|]+)\|([^{}|]+)(?:\|([^{}|]+))?\}")
 
 
-class Claim(NamedTuple):
-    """A row of data/claims.
+Told = Annotated[str, msgspec.Meta(min_length=1)]
 
-    kind: one of KINDS; a file without it means a finding if it is our own question, else a claim.
-    needs, depends, tried, repair, ask: words that go with the verdict, or empty: the data that are
-    missing (or `not measured ...`); what the verdict depends on; why no reading supports the claim;
-    the likely correction of a slip; what only the authors can answer. `value` is the first number
+
+class Interpretation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A way to read a claim, and the text or convention that supports it.
+
+    test: the expression that decides it. data: a name that it needs besides those in it.
+    significance: how many comparisons it decides by a test of significance. needs: the data missing
+    for it, if they are not those that its claim needs.
+    """
+
+    support: Told
+    test: str = ""
+    data: str = ""
+    significance: Annotated[int, msgspec.Meta(ge=0)] = 0
+    needs: str = ""
+
+
+class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """An entry of data/claims; its tables are its interpretations, by name.
+
+    kind: one of KINDS; without one our own question is a finding, all else a claim. needs, depends,
+    tried, repair, ask: words that go with the verdict, or empty: the data that are missing (or `not
+    measured ...`); what the verdict depends on; why no reading supports the claim; the likely
+    correction of a slip; what only the authors can answer. notebook: where it is decided by `test`
+    or its interpretations' tests; basis: of SOURCES, on whose numbers. `value` is the first number
     that `published` refers to, or the number that it is, or None.
     """
 
-    id: str
-    of: str
-    kind: str
-    section: str
-    weight: str
-    claim: str
-    published: str
-    needs: str
-    depends: str
-    tried: str
-    repair: str
-    ask: str
-    value: float | None
+    claim: Told
+    section: Told
+    weight: Literal["central", "detail"]
+    published: Told
+    of: Literal["paper", "summary", "data", "own"] = "paper"
+    kind: Literal["claim", "consistency", "finding", ""] = ""
+    needs: str = ""
+    depends: str = ""
+    tried: str = ""
+    repair: str = ""
+    ask: str = ""
+    notebook: str = ""
+    basis: str = "recomputed"
+    test: str = ""
+    data: str = ""
+    id: str = ""
+    value: float | None = None
+    interpretations: dict[str, Interpretation] = {}
 
 
-class Listed(NamedTuple):
-    """A row of data/readings: a way to read a claim, and the text or convention that supports it.
-
-    tests: how many comparisons it decides by a test of significance. needs: the data missing for
-    this reading, if they are not those that its claim needs.
-    """
-
-    id: str
-    reading: str
-    support: str
-    tests: int
-    needs: str
-
-
-COLUMNS, LISTED = list(Claim._fields[:-1]), list(Listed._fields)
+DEFINE = "define"  # the table of names that expressions share
 AS_WRITTEN = "as written"  # the one reading of a claim that lists none
 SAID, MISSING = {True: "yes", False: "no", None: "open"}, "missing"
 READING = ("id", "reading", "support", "computed", "low", "high", "holds")  # figures/*/readings.csv
-OPTIONAL = {"kind"}  # a column that files of earlier versions lack
-GONE = {"date", "seen"}  # columns that they may have
+KEPT = (*"id of kind section weight claim published needs depends tried repair ask".split(),)
 SHOWN = ("id", "of", "section", "weight", "claim", "published", "computed", "basis", "verdict")
 
 
@@ -95,77 +107,87 @@ def load(paper: str) -> dict[str, Claim]:
 
     In `published`, {table | row | column} stands for a number of data/published, and
     {table | row | column | .1f} gives it a format other than the shortest. Raises BedsideError
-    naming the line of a fault.
+    naming file, claim and interpretation of a fault.
     """
-    found: dict[str, Claim] = {}
-
-    def take(row):
-        choose(row["of"], OF, "text of a claim")
-        row["kind"] = row["kind"] or ("finding" if row["of"] == "own" else "claim")
-        choose(row["kind"], KINDS, "kind of claim")
-        choose(row["weight"], WEIGHT, "weight of a claim")
-        _told(row, "id", "claim")
-        if row["id"] in found:
-            raise BedsideError(f"claim {row['id']!r} occurs twice")
-        told, numbers = _filled(paper, row["published"])
-        with contextlib.suppress(ValueError):  # most claims are no single number
-            numbers.append(float(told))
-        value = numbers[0] if numbers else None
-        found[row["id"]] = Claim(**{**row, "published": told}, value=value)
-
-    path = paths.CLAIMS / f"{paper}.csv"
-    if not path.is_file():
-        raise BedsideError(f"{paths.rel(path)} is missing; the claims of {paper} belong there")
-    _each(path, COLUMNS, take)
-    return found
+    return _read(paper)[0]
 
 
 @functools.cache
-def listed(paper: str) -> dict[str, dict[str, Listed]]:
-    """The readings that data/readings/<paper>.csv lists: {claim: {reading: its row}}.
+def _read(paper):
+    """(claims by id, {name: expression} that they share)."""
+    path, found = paths.CLAIMS / f"{paper}.toml", {}
+    if not path.is_file():
+        raise BedsideError(f"{paths.rel(path)} is missing; the claims of {paper} belong there")
+    try:
+        entries = tomllib.loads(path.read_text(encoding="utf-8"))
+    except ValueError as e:  # not UTF-8 is one
+        raise BedsideError(f"{paths.rel(path)}: {e}") from None
+    shared = entries.pop(DEFINE, {})
+    for id, entry in entries.items():
+        try:
+            found[id] = _claim(paper, id, entry)
+        except (BedsideError, msgspec.ValidationError) as e:
+            raise BedsideError(f"{paths.rel(path)}, {id}: {e}") from None
+    return found, shared
 
-    Raises BedsideError naming the line for an unknown claim, a reading listed twice or without
-    support, and a number of tests that is not a number.
+
+def _claim(paper, id, entry):
+    if not isinstance(entry, dict) or {"id", "value", "interpretations"} & {*entry}:
+        raise BedsideError("a claim is a table of its words and its interpretations")
+    ways = {k: v for k, v in entry.items() if isinstance(v, dict)}
+    made = {}
+    for name, way in ways.items():
+        try:
+            made[name] = msgspec.convert(way, Interpretation)
+        except msgspec.ValidationError as e:
+            raise BedsideError(f"{name}: {e}") from None
+    claim = msgspec.convert({k: v for k, v in entry.items() if k not in ways}, Claim)
+    told, numbers = _filled(paper, claim.published)
+    with contextlib.suppress(ValueError):  # most claims are no single number
+        numbers.append(float(told))
+    return msgspec.structs.replace(
+        claim,
+        id=id,
+        kind=claim.kind or ("finding" if claim.of == "own" else "claim"),
+        published=told,
+        value=numbers[0] if numbers else None,
+        interpretations=made,
+    )
+
+
+def ways(claim: Claim) -> dict[str, Interpretation]:
+    """A claim's interpretations by name; of one that lists none it is the sentence as it stands."""
+    as_it_stands = Interpretation("the sentence as it stands", claim.test, claim.data)
+    return claim.interpretations or {AS_WRITTEN: as_it_stands}
+
+
+def decided(
+    paper: str, names: Mapping[str, Any], notebook: str = ""
+) -> dict[str, dict[str, tuple]]:
+    """What the tests of a notebook's claims, or of all, come to: {claim: {name: outcome}}.
+
+    names: the quantities and functions that expressions may use; None is a quantity whose data
+    aren't here, and an interpretation that names it has no outcome.
     """
-    found: dict[str, dict[str, Listed]] = {}
+    from . import expressions  # and pandas, which not every command needs
 
-    def take(row):
-        choose(row["id"], load(paper), "claim")
-        _told(row, "reading", "support")
-        mine = found.setdefault(row["id"], {})
-        if row["reading"] in mine:
-            raise BedsideError(f"{row['id']!r} lists {row['reading']!r} twice")
-        if not row["tests"].isdigit() and row["tests"]:
-            raise BedsideError(f"tests: {row['tests']!r} is not a whole number")
-        mine[row["reading"]] = Listed(**{**row, "tests": int(row["tests"] or 0)})
-
-    if (path := paths.READINGS / f"{paper}.csv").is_file():
-        _each(path, LISTED, take)
+    found, (claims, shared) = {}, _read(paper)
+    names = {**expressions.FUNCTIONS, **names}
+    for name, text in shared.items():
+        lacks = any(names.get(n, 0) is None for n in expressions.mentions(text))
+        names[name] = None if lacks else expressions.evaluated(text, names)
+    for id, claim in claims.items():
+        if notebook not in ("", claim.notebook):
+            continue
+        names["claimed"], found[id] = claim.value, {}
+        for name, way in ways(claim).items():
+            used = {*expressions.mentions(way.test), *filter(None, [way.data])} if way.test else ()
+            if way.test and not any(names.get(n, 0) is None for n in used):
+                try:
+                    found[id][name] = expressions.outcome(way.test, names)
+                except BedsideError as e:
+                    raise BedsideError(f"data/claims/{paper}.toml, {id}, {name}: {e}") from None
     return found
-
-
-def _each(path, columns, take):
-    """Give each row of a file of claims to `take`; its errors name the file and the line."""
-    with open(path, newline="", encoding="utf-8") as f:
-        lines = csv.DictReader(f)
-        given = [c for c in lines.fieldnames or [] if c not in GONE]
-        later = OPTIONAL.intersection(columns).difference(given)
-        if given != [c for c in columns if c not in later]:
-            raise BedsideError(f"{paths.rel(path)}: the columns are {given}, expected {columns}")
-        for row in lines:
-            try:
-                if None in row.values() or None in row:
-                    raise BedsideError("a field is missing, or there are too many")
-                take(dict.fromkeys(later, "") | {c: row[c] for c in given})
-            except BedsideError as e:
-                raise BedsideError(f"{paths.rel(path)}, line {lines.line_num}: {e}") from None
-
-
-def _told(row, *columns):
-    """Raise an error if one of these columns is empty in a row."""
-    for column in columns:
-        if not row[column].strip():
-            raise BedsideError(f"a field is missing: {column}")
 
 
 def _filled(paper, text):
@@ -250,17 +272,17 @@ def every(holds: Iterable[bool | None]) -> bool | None:
 def judged(paper: str, id: str, readings: dict[str, tuple]) -> tuple[str, list[dict]]:
     """The verdict on a claim, and all of its readings as rows with `READING` and tests.
 
-    Raises BedsideError for a reading that data/readings doesn't list.
+    Raises BedsideError for a reading that the claim doesn't list.
     """
-    claim, known = load(paper)[id], listed(paper).get(id)
-    known = known or {AS_WRITTEN: Listed(id, AS_WRITTEN, "the sentence as it stands", 0, "")}
+    claim = load(paper)[id]
+    known = ways(claim)
     for name in readings:
         choose(name, known, f"reading of {id}")
     rows = []
     for name, way in known.items():
         computed, low, high, holds = readings.get(name, (way.needs or claim.needs, *3 * [None]))
         holds = SAID[holds] if name in readings else MISSING
-        row = (id, name, way.support, computed, low, high, holds, way.tests)
+        row = (id, name, way.support, computed, low, high, holds, way.significance)
         rows.append(dict(zip((*READING, "tests"), row, strict=True)))
     return verdict(claim, rows), rows
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from bedside import seminar, stats
 from bedside.papers.radiation import data as rad
-from bedside.papers.radiation import implied, matching, scores
+from bedside.papers.radiation import matching, printed, scores
 from bedside.read.checks import normal
 from bedside.seminar import needs, shown
 from bedside.write import plots
@@ -151,7 +151,7 @@ class Material(seminar.Sheet):
 
     def printed(self, table):
         """A printed table of the paper: models by columns."""
-        return implied.wide(self.run, table)
+        return printed.wide(self.run, table)
 
     @needs("2.4")
     def growing(self, given):

@@ -5,7 +5,7 @@ import asyncio
 import pandas as pd
 import pytest
 
-from bedside.papers.new_study import data, implied, scores, study, tables
+from bedside.papers.new_study import data, scores, study, tables
 from bedside.read import claims, sources
 from bedside.write.tables import BOUNDS
 from cells import wanted
@@ -64,7 +64,11 @@ def test_a_model_s_answers_stand_beside_those_without_one(run):
     table = table_1(run, judged)
     mine = table[table["source"] == "run"].set_index("row")["value"]
     assert mine.to_dict() == {"reference": 100, "one advice": 0, "served": 0}
-    assert claims.load("new_study").keys() == implied.readings(run, table).keys()
+    names = {
+        "right": table.set_index(["source", "row"])["value"]["run", "reference"],
+        "round": round,
+    }
+    assert {*claims.load("new_study")} == {*claims.decided("new_study", names)}
 
 
 def test_what_was_not_graded_is_unscored_and_bounded(run):

@@ -22,9 +22,8 @@ from bedside.write.tables import (
     with_bounds,
 )
 
-from .. import implied, scores
+from .. import agreement, printed, scores
 from ..data import CELLS, FREQUENCIES, MOST, ONSETS, PROFILES
-from ..implied import agreement
 from ..matching import FLAGS, PAIR
 from ..scores import KEYS, METRICS
 
@@ -35,7 +34,7 @@ PRINTED = 21  # patients behind the printed means
 
 def printed_rows(run, table):
     """A printed table's rows, with their intervals and the paper's number of patients."""
-    rows = implied.rows_of(run, table).assign(source="published", n=PRINTED)
+    rows = printed.rows_of(run, table).assign(source="published", n=PRINTED)
     return rows.drop(columns=["table", "note"])
 
 
@@ -143,8 +142,9 @@ def score_table(run, means, table):
     profile = rows["profile"].map({"specified": "", "base": ", base profile"})
     rows = rows.assign(row=rows["model"], column=metric + profile, source="run")
     order = rows["profile"].map(PROFILES[::-1].index).argsort(kind="stable")
-    printed = implied.f1_of_means(run, table).items()
-    recomputed = [Row(m, "F1 of the means", "recomputed", f1, n=PRINTED) for m, f1 in printed]
+    theirs = printed.wide(run, table)
+    f1 = stats.harmonic(theirs["Precision"], theirs["Recall"])
+    recomputed = [Row(m, "F1 of the means", "recomputed", v, n=PRINTED) for m, v in f1.items()]
     parts = [printed_rows(run, table), frame(recomputed), with_bounds(rows.iloc[order])]
     return pd.concat(parts, ignore_index=True)
 
@@ -245,11 +245,11 @@ def implied_rows(run, sizes):
     of free-form lists of 20 to 30 are sums of two tables.
     """
     keys, metrics = ["model", "regime", "items"], ["Precision", "Recall"]
-    found = implied.implied_lengths(run, sizes).melt(keys, metrics, "column", "value")
+    found = printed.implied_lengths(run, sizes).melt(keys, metrics, "column", "value")
     named = (found["items"] > 40) & (found["column"] == "Recall")
     return found.assign(
         row=found["model"] + ", " + found["regime"],
-        source=np.where(found["regime"].isin(implied.SCORES), "published", "recomputed"),
+        source=np.where(found["regime"] == "free-form, 20-30", "recomputed", "published"),
         k=found["items"],
         n=PRINTED,
         series="published, " + found["regime"].str.split(",").str[0],
@@ -264,7 +264,7 @@ def implied_table(run, sizes):
     """
     return frame(
         Row(r.model, r.regime, "recomputed", r.items, n=PRINTED)
-        for r in implied.implied_lengths(run, sizes).itertuples()
+        for r in printed.implied_lengths(run, sizes).itertuples()
     )
 
 
