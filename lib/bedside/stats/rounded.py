@@ -218,10 +218,10 @@ def at_least(least: int, which: Any) -> Verdict:
 def _named(labels, sure, unsure):
     """Which comparisons don't hold, or which do, where these are few."""
     names = [" ".join(map(str, x)) if isinstance(x, tuple) else str(x) for x in labels]
-    odd = [n for n, s in zip(names, sure) if not s]
-    if len(odd) <= FEW and len(odd) < len(names):
+    odd = [*dict.fromkeys(n for n, s in zip(names, sure) if not s)]
+    if len(odd) <= FEW and any(sure):
         return f", not{' surely' * unsure} {', '.join(odd)}" if odd else ""
-    held = [n for n in names if n not in odd]
+    held = [*dict.fromkeys(n for n in names if n not in odd)]
     return f": {', '.join(held)}" if 0 < len(held) <= FEW else ""
 
 
