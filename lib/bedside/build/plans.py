@@ -144,16 +144,18 @@ def expected(rows: list[dict]) -> "pd.DataFrame":
         (["study", "formed"], ended),
     ):
         sums = known.groupby(by).agg(
-            n=("chars", "size"),
+            n=("ended", "size"),
             chars=("chars", "sum"),
             prompt=("prompt_tokens", "sum"),
             reply=("completion_tokens", "mean"),
         )
-        sums = sums[(sums["n"] >= ENOUGH) & (sums["chars"] > 0)]
+        sums = sums[sums["n"] >= ENOUGH]
         mine = sums.reindex(pd.MultiIndex.from_frame(calls[by])).set_axis(calls.index)
         calls["lent"] |= reply.isna() & mine["reply"].notna() & (known is ended)
         reply = reply.fillna(mine["reply"])
-        of_char = of_char.fillna(mine["prompt"] / mine["chars"])
+        of_char = of_char.fillna(mine["prompt"] / mine["chars"].where(mine["chars"] > 0))
+    if total := said["chars"].sum():  # of replies to anything, while none alike tell it
+        of_char = of_char.fillna(said["prompt_tokens"].sum() / total)
     calls["expected_prompt"] = (calls["chars"] * of_char).clip(upper=calls["prompt"])
     calls["expected_completion"] = reply.clip(upper=calls["completion"])
     return calls
@@ -217,4 +219,7 @@ def _said():
             kind = (model, study, f.get("response_format") or "", limit)
             rows.append((*kind, *usage.used(r)[:2], r.get("chars"), r["finish"] == "stop"))
     columns = ["model", "study", "form", "limit", "prompt_tokens", "completion_tokens", "chars"]
-    return pd.DataFrame(rows, columns=[*columns, "ended"]).dropna()
+    said = pd.DataFrame(rows, columns=[*columns, "ended"]).dropna(subset=["completion_tokens"])
+    counted = said[["prompt_tokens", "chars"]].astype(float)  # older ones don't have both
+    said[["prompt_tokens", "chars"]] = counted.where(counted.notna().all(axis=1))
+    return said
