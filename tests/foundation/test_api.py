@@ -21,7 +21,7 @@ RECIPES = re.findall(r"^```python\n(>>>(?:[^`].*\n)+)```", PAGE, re.M)
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch):
+def checkout(tmp_path, monkeypatch):
     """The checkout's folder, with a folder of figures where examples may write."""
     texts = tmp_path / ".cache/graded"
     texts.mkdir(parents=True)
@@ -49,7 +49,7 @@ MARKED = [pytest.param(c, marks=[pytest.mark.slow] * (LONG in c)) for c in RECIP
 
 
 @pytest.mark.parametrize("code", MARKED)
-def test_a_recipe_gives_what_the_page_says(code, here):
+def test_a_recipe_gives_what_the_page_says(code, checkout):
     if lacks_texts(code):
         pytest.skip("needs the texts that `make all` keeps")
     told, options = [], doctest.NORMALIZE_WHITESPACE
@@ -58,7 +58,7 @@ def test_a_recipe_gives_what_the_page_says(code, here):
     assert found.attempted and not found.failed, "".join(told)
 
 
-def test_each_name_has_an_example_that_gives_what_the_page_says(here):
+def test_each_name_has_an_example_that_gives_what_the_page_says(checkout):
     for section in api.sections():
         known = {"bedside": bedside}
         exec(section.get("before", ""), known)

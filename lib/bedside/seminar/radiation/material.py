@@ -180,7 +180,7 @@ class Material(seminar.Sheet):
     def sized(self, given):
         """What asking for 20 to 30 entries did, as printed."""
         free, step = self.printed("Table 1"), self.printed("Table 2")
-        made = free.assign(**{f"{m}, 20 to 30": free[m] + step[f"Δ {m}"] for m in PRINTED})
+        made = free.assign(**{f"{m}, 20 to 30": free[m] + step[m] for m in PRINTED})
         return shown(made.reset_index().rename(columns={"row": "model, as printed"}))
 
     # ---- two lists

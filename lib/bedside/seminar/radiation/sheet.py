@@ -148,7 +148,7 @@ class Sheet(Material):
         }
         self.numbers(dict(zip(truth, first)), truth, mistakes)
         before = self.printed("Table 1").loc[model, "Precision"]
-        step = self.printed("Table 2").loc[model, "Δ Precision"]
+        step = self.printed("Table 2").loc[model, "Precision"]
         wrong = length * (1 - before - step)
         mistakes = {
             "right ones": {rest: length * (before + step)},
