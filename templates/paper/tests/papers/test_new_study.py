@@ -64,11 +64,9 @@ def test_a_model_s_answers_stand_beside_those_without_one(run):
     table = table_1(run, judged)
     mine = table[table["source"] == "run"].set_index("row")["value"]
     assert mine.to_dict() == {"reference": 100, "one advice": 0, "served": 0}
-    names = {
-        "right": table.set_index(["source", "row"])["value"]["run", "reference"],
-        "round": round,
-    }
-    assert {*claims.load("new_study")} == {*claims.decided("new_study", names)}
+    right = table.set_index(["source", "row"])["value"]["run", "reference"]
+    made = claims.decided("new_study", {"right": right, "round": round})
+    assert {*claims.load("new_study")} == {*made}
 
 
 def test_what_was_not_graded_is_unscored_and_bounded(run):
