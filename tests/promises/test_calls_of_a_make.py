@@ -216,7 +216,7 @@ def test_a_terminal_shows_what_is_done_how_fast_for_how_much_and_what_failed(end
     given = ["-p", "models", "slow", "-p", "mode", "record"]
     leader, terminal = pty.openpty()
     termios.tcsetwinsize(terminal, (24, 150))
-    known = {**os.environ, "BEDSIDE_ROOT": str(root), "BEDSIDE_FIGURES": str(root / "figures")}
+    known = {**os.environ, "BEDSIDE_ROOT": str(root), "COLUMNS": "150"}
     process = subprocess.Popen([*command, *given], stdout=terminal, stderr=terminal, env=known)
     os.close(terminal)
     shown = b""
