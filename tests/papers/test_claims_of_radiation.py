@@ -50,7 +50,7 @@ def drawn(T, rng, kind):
     return made
 
 
-@pytest.mark.parametrize("draws", [24, pytest.param(2000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("draws", [24, pytest.param(400, marks=pytest.mark.slow)])
 def test_what_is_decided_holds_for_all_numbers_that_round_to_the_printed_ones(fixed, draws):
     T, names = fixed
     said, rng = decided(names), np.random.default_rng(draws)
