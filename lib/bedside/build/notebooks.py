@@ -40,15 +40,15 @@ def listed(paper: str = "") -> list[str]:
 
     Those that measure a study's judges come first.
     """
-    first = _first()
+    first = measuring_judges()
     found = sorted(paths.NOTEBOOKS.glob("*/[0-9][0-9]_*.ipynb"))
     names = [f"{p.parent.name}/{p.stem}" for p in found if p.parent.name in paths.papers()]
     mine = [n for n in names if paper in ("", n.partition("/")[0])]
     return sorted(mine, key=lambda n: (n not in first, n))
 
 
-def _first():
-    """The notebooks that measure their study's judges."""
+def measuring_judges() -> set[str]:
+    """The notebooks that measure their study's judges: others read the cards that they write."""
     papers = paths.papers().items()
     return {f"{name}/{e['judges_first']}" for name, e in papers if "judges_first" in e}
 
@@ -239,7 +239,7 @@ def run_all(names: list[str], given: dict, jobs: int = 0, done: Callable | None 
 
     mark = (lambda *_: None) if given.get("mode") == "batch" else settings.mark
     mark(names, "started")
-    first = {n for n in _first() if n in names}
+    first = {n for n in measuring_judges() if n in names}
     faults, ready = {}, {n: threading.Event() for n in first}
 
     def one(name):

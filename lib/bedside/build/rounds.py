@@ -40,7 +40,9 @@ class Notebooks:
             except BedsideError as e:
                 self.fault = str(e)
         asked = {p.name.removesuffix(batches.ENDS) for p in folder.rglob(f"*{batches.ENDS}")}
-        self.left = [n for n in self.left if n.replace("/", ".") in asked or n not in through]
+        left = {n for n in self.left if n.replace("/", ".") in asked or n not in through}
+        cards = notebooks.measuring_judges() if left else ()  # a round doesn't keep them
+        self.left = [n for n in self.left if n in left or n in cards]
 
 
 def account(run: settings.Settings) -> budget.Account:
