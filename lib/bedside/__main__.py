@@ -595,7 +595,7 @@ def _asked(arguments):
     given |= {} if "names" in own[:1] else dict(zip(own, words))
     mine = {t: given.pop(t) for t in own if t in given}
     if "given" not in takes:
-        for other in given:
+        for other, _ in asked.p:  # a variable may be of a step that make runs before
             choose(other, own, f"argument of {name}")
         return name, mine
     return name, {"given": given, **mine}

@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from bedside import __main__
 from bedside.build import commands, notebooks
 from bedside.read import paths
 
@@ -185,3 +186,11 @@ def test_what_changed_is_made_again_and_nothing_else(root):
     ):
         assert planned(path) == (expected, last), path
     assert planned("lib/bedside/run.py", "medhalu") == (of["medhalu"], "explorer")
+
+
+def test_each_step_takes_what_its_command_takes(monkeypatch):
+    """`make verify MIRROR=folder` fetches data first, which `verify` itself knows nothing of."""
+    for step in __main__.STEPS:
+        given = dict.fromkeys(commands.taken(step), "1")
+        monkeypatch.setattr(commands, "of_make", lambda given=given: given)
+        assert __main__._asked([step])[0] == step
