@@ -24,7 +24,7 @@ published = "27.2"
 needs = "data"
 depends = "the average"
 """
-CACHED = (claims.load, claims._read, published.load)
+CACHED = (claims._read, published.load)
 
 
 @pytest.fixture

@@ -121,7 +121,7 @@ class Asking:
             replies |= dry_run.stand_ins(missing)
         else:
             if self.mode == "batch":
-                wait = [r for r in missing if registry.in_batches(r.model)]
+                wait = [r for r in missing if not registry.is_embedded(r.model)]
                 self.plan.extend(wait)
                 replies |= {r.key: _without(r, WAITS) for r in wait}
                 missing = [r for r in missing if r.key not in replies]

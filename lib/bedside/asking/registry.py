@@ -253,11 +253,6 @@ def is_embedded(name: str) -> bool:
     return name in entries() and model(name).provider == "local"
 
 
-def in_batches(name: str) -> bool:
-    """Whether a model is asked by request files in mode batch; the embedded one never is."""
-    return model(name).provider != "local"
-
-
 # ---- before a call
 
 

@@ -101,7 +101,6 @@ KEPT = (*"id of kind section weight claim published needs depends tried repair a
 SHOWN = ("id", "of", "section", "weight", "claim", "published", "computed", "basis", "verdict")
 
 
-@functools.cache
 def load(paper: str) -> dict[str, Claim]:
     """A paper's claims by id, in the order of the file.
 
@@ -173,16 +172,18 @@ def decided(
 
     found, (claims, shared) = {}, _read(paper)
     names = {**expressions.FUNCTIONS, **names}
+
+    def lacks(text, *more):
+        return any(names.get(n, 0) is None for n in (*expressions.mentions(text), *more))
+
     for name, text in shared.items():
-        lacks = any(names.get(n, 0) is None for n in expressions.mentions(text))
-        names[name] = None if lacks else expressions.evaluated(text, names)
+        names[name] = None if lacks(text) else expressions.evaluated(text, names)
     for id, claim in claims.items():
         if notebook not in ("", claim.notebook):
             continue
         names["claimed"], found[id] = claim.value, {}
         for name, way in ways(claim).items():
-            used = {*expressions.mentions(way.test), *filter(None, [way.data])} if way.test else ()
-            if way.test and not any(names.get(n, 0) is None for n in used):
+            if way.test and not lacks(way.test, way.data):
                 try:
                     found[id][name] = expressions.outcome(way.test, names)
                 except BedsideError as e:

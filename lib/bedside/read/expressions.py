@@ -90,11 +90,8 @@ def outcome(text: str, names: Mapping[str, Any]) -> tuple:
     low, high: of one number that is compared, the range that rounding allows. Holds is None where
     that leaves it open.
     """
-    node = parsed(text)
-    found = evaluated(text, names)
-    compared = None
-    if isinstance(node, ast.Compare):
-        compared = evaluated(ast.unparse(node.left), names)
+    node, found = parsed(text), evaluated(text, names)
+    compared = _value(node.left, names) if isinstance(node, ast.Compare) else None
     try:
         made = rounded.verdict(found)
     except TypeError as e:

@@ -7,6 +7,7 @@ A number that occurs twice in an expression is taken for two: that can leave ope
 never decides what is open. So (a - b) / (1 - b) is better written 1 - (1 - a) / (1 - b).
 """
 
+import functools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -76,7 +77,7 @@ class Rounded:
     def __mul__(self, other: Any) -> "Rounded":
         other = _rounded(other)
         ends = [a * b for a in (self.low, self.high) for b in (other.low, other.high)]
-        low, high = (_over(pick, ends) for pick in (np.minimum, np.maximum))
+        low, high = (functools.reduce(pick, ends) for pick in (np.minimum, np.maximum))
         return Rounded(low, self.value * other.value, high)
 
     def __truediv__(self, other: Any) -> "Rounded":
@@ -164,14 +165,6 @@ class Verdict:
 
 def _rounded(x):
     return x if isinstance(x, Rounded) else Rounded(x, x, x)
-
-
-def _over(pick, ends):
-    """The least or largest of several ends, number by number."""
-    first, *more = ends
-    for end in more:
-        first = pick(first, end)
-    return first
 
 
 def _inverse(x):

@@ -30,13 +30,13 @@ NAMED = [  # the delayed effects of section 4.7.1, in the words of the reference
 def names(run: Run) -> dict[str, Any]:
     """What the tests of claims may use; None is what this run's profile doesn't have."""
     patients, reference = profiles(run, whole=True), of_sites(run)
-    released = run.profile == "public"
+    printed, released = run.published(*(f"Table {n}" for n in TABLES)), run.profile == "public"
     return {
         **of_tables(printed_tables(run), reference_sizes(run, patients, reference)),
         **{f"E{n}": _ends(run, n) for n in TABLES},
         "strong": STRONG,
-        "printed": run.published(*(f"Table {n}" for n in TABLES)),
-        "off_middle": _off_middle(run),
+        "printed": printed,
+        "off_middle": _off_middle(printed),
         "terms": vocabulary(run),
         "n_terms": len(vocabulary(run)),
         "fields_named": len(run.published("fields of 3.1")),
@@ -77,9 +77,8 @@ def _together(parts):
     return first.map(lambda *frames: pd.concat(frames), *more)
 
 
-def _off_middle(run):
+def _off_middle(found):
     """How far printed means are from the middle of their intervals, in half widths."""
-    found = run.published(*(f"Table {n}" for n in TABLES))
     value, low, high = (Rounded.printed(found[c], DIGITS) for c in ("value", "low", "high"))
     return size(2 * value - low - high) / (found["high"] - found["low"])
 
@@ -111,6 +110,7 @@ def _of_released(run, patients, reference):
     changed = checks.pairs(patients)[0][list(checks.COUNTS)].sum()
     entries, base, site = reference.groupby("site").size(), patients["base"], patients["site"]
     hits, terms = site.map(entries), vocabulary(run)
+    misfits = functools.cache(lambda: agreement.misfits(run, reference, site))
     whole = not run.limit  # all patients are read
     late = (reference["onset"] == "long-term").groupby(reference["effect"]).all()
     one = reference.groupby("effect")["frequency"].nunique() == 1
@@ -142,7 +142,7 @@ def _of_released(run, patients, reference):
         "one_frequency": one,
         "one_frequency_at_site": one_at_site,
         "dose_named": checks.dose_named(run, reference),
-        "fit": lambda way: agreement.fit(agreement.misfits(run, reference, site), way),
+        "fit": lambda way: agreement.fit(misfits(), way),
     }
 
 
