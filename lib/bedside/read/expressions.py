@@ -99,7 +99,7 @@ def outcome(text: str, names: Mapping[str, Any]) -> tuple:
         made = rounded.verdict(found)
     except TypeError as e:
         raise BedsideError(f"{text}: {e}") from None
-    if isinstance(compared, Rounded):
+    if isinstance(compared, Rounded) and compared.high - compared.low > rounded.TIE:
         return made.told, float(compared.low), float(compared.high), made.holds
     told = made.told or _told(compared)
     return told, made.low, made.high, made.holds

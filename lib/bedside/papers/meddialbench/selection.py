@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import MODELS
+from .printed import MODELS
 
 STEPS = 1000  # of the grid of a case's mean chance
 
