@@ -349,7 +349,10 @@ def mean_ratio(turns: Rounded, coverage: Rounded, longest: float) -> Rounded:
     for m in turns.value.index:
         means = ([getattr(x, end)[m] for x in (turns, coverage)] for end in ("low", "high"))
         parts = [each, all_of_it], *means
-        ends[m] = [side * stats.least_mean(side * all_of_it / each, *parts) for side in (1, -1)]
+        found = [stats.least_mean(side * all_of_it / each, *parts) for side in (1, -1)]
+        if None in found:
+            raise ValueError(f"no dialogues have the turns and the coverage of {m}")
+        ends[m] = found[0], -found[1]
     low, high = (pd.Series({m: e[k] for m, e in ends.items()}) for k in (0, 1))
     return Rounded(low, coverage.value / turns.value, high)
 
