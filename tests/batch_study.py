@@ -14,6 +14,7 @@ from bedside.asking import batches, budget, models, registry, store, submitting
 from bedside.asking.replies import Request
 from bedside.build import rounds, settings
 from bedside.read import paths
+from bedside.read.surroundings import here
 from conftest import with_fields
 
 KEY = "made-up-3b8e61f4d7a9"  # like no provider's, so that no pattern finds it
@@ -35,7 +36,7 @@ class Chains:
         self.chains, self.length = chains, length
 
     async def _all(self, mode, recordings, plan):
-        for name in self.settings["models"]:
+        for name in self.settings.models:
             for n in range(self.chains):
                 await self._one(name, n, mode, recordings, plan)
 
@@ -93,7 +94,7 @@ def paid(service):
 
 
 def spent(scope):
-    """USD that the ledger has for a make or for runs of the same settings."""
+    """USD that budgets have for a make or for runs of the same settings."""
     return budget.spent(scope)
 
 
@@ -103,10 +104,10 @@ def entry(url, name):
 
 
 def place(monkeypatch, folder):
-    """Let recordings, request files and the ledger be in a folder."""
+    """Let recordings, request files and budgets be in a folder."""
     monkeypatch.setattr(paths, "RECORDINGS", folder / "recordings")
     monkeypatch.setattr(paths, "BATCHES", folder / "batches")
-    monkeypatch.setenv("BEDSIDE_LEDGER", str(folder / "ledger"))
+    monkeypatch.setattr(here, "ledger", str(folder / "ledger"))
 
 
 def with_key(folder):
@@ -119,7 +120,7 @@ def served(tmp_path, monkeypatch):
     """An endpoint of batches, the models `a` and `b` at it, and folders of their own."""
     place(monkeypatch, tmp_path)
     monkeypatch.setenv("TEST_KEY", KEY)
-    monkeypatch.setenv("BEDSIDE_FIGURES", "")  # set by what is tested
+    monkeypatch.setattr(here, "figures", "")  # set by what is tested
     monkeypatch.setattr(submitting, "FIRST_S", 0.001)
     monkeypatch.setattr(submitting, "LONGEST_S", 0.02)
     with Service() as endpoint:

@@ -22,9 +22,10 @@ from tqdm import tqdm
 import bedside
 from bedside import BedsideError
 from bedside import __main__ as commands
-from bedside.asking import batches, budget, dry_run, registry, sending, submitting
+from bedside.asking import batches, budget, registry, sending, submitting
 from bedside.asking.replies import Request
 from bedside.read import paths
+from bedside.read.surroundings import here
 
 KEY = "made-up-7f3a9c55e1-of-a-test"
 OWN = ("models.toml", "recordings", "external")  # of data/: the others are the checkout's
@@ -52,9 +53,8 @@ def placed(folder, patch):
     patch.setattr(paths, "RECORDINGS", data / "recordings")
     patch.setattr(paths, "EXTERNAL", data / "external")
     patch.setattr(paths, "BATCHES", folder / "batches")
-    for name, place in (("FIGURES", "figures"), ("LEDGER", "ledger")):
-        patch.setenv(f"BEDSIDE_{name}", str(folder / place))
-    patch.setattr(dry_run, "_waves", {})
+    patch.setattr(here, "figures", str(folder / "figures"))
+    patch.setattr(here, "ledger", str(folder / "ledger"))
     registry._read.cache_clear()
 
 
@@ -102,7 +102,7 @@ class World:
         self.another_make()
 
     def another_make(self):
-        self.patch.setenv("BEDSIDE_MAKE", f"make {next(COUNT)}")
+        self.patch.setattr(here, "make", f"make {next(COUNT)}")
 
     # ---- ways to ask
 
@@ -166,7 +166,7 @@ class World:
         """A process of its own that asks; to be waited for, or killed."""
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload([__name__, "openai", "aiohttp"])
-        given = str(self.folder), os.environ["BEDSIDE_MAKE"], list(map(str, items)), minute, how
+        given = str(self.folder), here.make, list(map(str, items)), minute, how
         process = context.Process(target=_asking, args=given)
         process.start()
         return process
@@ -203,7 +203,7 @@ class World:
 
     def spent(self):
         """USD that this make has spent, as far as the budgets know."""
-        return budget.total()[1]
+        return budget.spent()
 
 
 def _asking(folder, make, items, minute, how):
@@ -212,7 +212,7 @@ def _asking(folder, make, items, minute, how):
         patch.setenv("TEST_KEY", KEY)
         placed(Path(folder), patch)
         hurried(patch, minute)
-        patch.setenv("BEDSIDE_MAKE", make)
+        patch.setattr(here, "make", make)
         if "budget_total" in how:
             asked = [request(i, f"question {i}", max_tokens=20) for i in items]
             run = bedside.Run("cancer_myth", "03_evaluation", mode="record", models="mine", **how)

@@ -22,6 +22,7 @@ from bedside.asking import registry, sending, store
 from bedside.asking.replies import Request
 from bedside.build import notebooks
 from bedside.read import paths
+from bedside.read.surroundings import here
 from bedside.run import Run
 from browser import browser
 from calling import world
@@ -184,10 +185,14 @@ class _Handler(BaseHTTPRequestHandler):
 @pytest.fixture(autouse=True)
 def own_ledger(tmp_path, monkeypatch):
     """A ledger of its own for each test, and for the processes that it starts."""
-    monkeypatch.setenv("BEDSIDE_LEDGER", str(tmp_path / "ledger"))
-    monkeypatch.setenv("BEDSIDE_MAKE", "test")
-    for name in ("BEDSIDE_RUN", "BEDSIDE_LIVE", "BEDSIDE_TOTAL"):  # what a make sets
-        monkeypatch.setenv(name, "")
+    monkeypatch.setattr(here, "ledger", str(tmp_path / "ledger"))
+    monkeypatch.setattr(here, "make", "test")
+    monkeypatch.setattr(here, "live", False)
+    for name in ("run", "budget_total"):  # what a make sets
+        monkeypatch.setattr(here, name, "")
+    yield
+    odd = {n for n in os.environ if n.startswith("BEDSIDE_")} - {"BEDSIDE_ROOT", "BEDSIDE_MAKE"}
+    assert not odd, "nothing reads these: set fields of `bedside.read.surroundings.here`"
 
 
 @pytest.fixture
@@ -227,7 +232,7 @@ def apart(patch, folder):
     """What users record, bring and get has its place in a folder."""
     patch.setattr(paths, "RECORDINGS", folder / "recordings")
     patch.setattr(paths, "EXTERNAL", folder / "external")
-    patch.setenv("BEDSIDE_FIGURES", str(folder / "figures"))
+    patch.setattr(here, "figures", str(folder / "figures"))
 
 
 @pytest.fixture
@@ -235,7 +240,7 @@ def run_of(tmp_path, monkeypatch, served):
     """A function that makes the Run of a paper's notebook: sample data, recording from `served`."""
 
     def make(paper, notebook):
-        monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+        monkeypatch.setattr(here, "figures", str(tmp_path))
         run = Run(paper, notebook, profile="sample", mode="record", models="served")
         run.recordings = store.Recordings(tmp_path / "recordings")
         return run

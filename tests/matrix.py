@@ -27,6 +27,7 @@ from bedside.asking.replies import as_record
 from bedside.build import notebooks, settings
 from bedside.read import paths, sources
 from bedside.read.checks import normal
+from bedside.read.surroundings import here
 from bedside.write import plots
 from conftest import completion
 from provider_words import said
@@ -160,15 +161,15 @@ class House:
         patch.setattr(openai, "DefaultAioHttpClient", lambda **_: contextlib.AsyncExitStack())
         patch.setattr(embedded, "running", self._running)
         patch.setattr(paths, "RECORDINGS", folder / "recordings")
-        patch.setenv("BEDSIDE_LEDGER", str(folder / "ledger"))
-        patch.setenv("BEDSIDE_RUN", "matrix")
+        patch.setattr(here, "ledger", str(folder / "ledger"))
+        patch.setattr(here, "run", "matrix")
         copied(paths.DATA / "recordings", paths.RECORDINGS, f"{EMBEDDED}.jsonl")
         self.to("figures")
 
     def to(self, name):
         """Let outputs go to another folder of the house, which holds all judges' cards."""
         self.figures = self.folder / name
-        self.patch.setenv("BEDSIDE_FIGURES", str(self.figures))
+        self.patch.setattr(here, "figures", str(self.figures))
         for folder in self.cards:
             copied(folder, self.figures / folder.name, "trust_*.json")
 
@@ -189,7 +190,7 @@ class House:
                 shutil.copy(pictures / file.relative_to(self.figures), file)
             return plots.Picture(path.with_suffix(".png").read_bytes())
 
-        shared = given.keys() & {"profile", *settings.DEFAULTS}
+        shared = given.keys() & {*settings.NAMES}
         self.given = settings.validated(**{k: given[k] for k in shared})
         with self.patch.context() as patch:
             if pictures:
@@ -197,7 +198,7 @@ class House:
             return asyncio.run(execute(name, given, until))
 
     def _running(self, name):
-        assert name in self.given["models"], "nobody named the embedded model"
+        assert name in self.given.models, "nobody named the embedded model"
         return contextlib.nullcontext("http://127.0.0.1:9/v1")
 
     def outputs(self):

@@ -33,6 +33,7 @@ from . import BedsideError, choose
 from .build import commands
 from .read import paths, surroundings
 from .read.prompts import plain
+from .read.surroundings import here, variable
 
 
 def help_():
@@ -47,7 +48,7 @@ def variables(goals="", *line):
     """
     line = dict(pair.split("=", 1) for pair in line)
     names = ("PROFILE", "MODELS", "JUDGE", "LIMIT", "SEED", "PROMPTS", "ANSWERS", "RUN")
-    profile, *own = (line.get(name, surroundings.variable(name)) for name in names)
+    profile, *own = (line.get(name, variable(name)) for name in names)
     try:
         commands.check(goals.split(), line)
         choose(profile or paths.PROFILE, paths.profiles(), "PROFILE")
@@ -64,9 +65,10 @@ def settings_check(given, write=""):
     from .write import frames
 
     name = given.get("run", "")
-    settings.validated(**{n: v for n, v in given.items() if n != "run"})
-    given = settings.entered({n: v for n, v in given.items() if n != "run"}, name)
-    brought = settings.validated(answers=given.get("answers", ""))["answers"]
+    asked = {n: v for n, v in given.items() if n != "run"}
+    settings.validated(**asked)
+    given = settings.entered(asked, name)
+    brought = settings.validated(answers=given.get("answers", "")).answers
     if brought:
         questions.answer_rows(brought)  # raises its faults before anything runs
     given |= {"run": name} if name else {}
@@ -115,7 +117,7 @@ def run(names, given, jobs=0, stamps=""):
 
     def done(name, seconds):
         passed.append(name)
-        watch.write(f"[{len(passed):2} of {len(names)}] {name:45} {seconds:5.1f} s", name)
+        watch.write(f"[{len(passed):2} of {len(names)}] {name:45} {seconds:5.1f} s")
         if stamps:
             path = Path(stamps, f"{name}.done")
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -126,14 +128,14 @@ def run(names, given, jobs=0, stamps=""):
     if calling:
         _fetch_weights(given)
         jobs = jobs or 1  # calls share an endpoint and its limits
-        os.environ["BEDSIDE_LIVE"] = "1"
+        here.live = True
         budget.make()  # opens an account for the kernels: without make there is none
     try:
-        with progress.Watch(names, calling) as watch:
+        with progress.Watch(calling) as watch:
             notebooks.run_all(names, given, jobs, done)
     except BedsideError:  # the pages say what is missing, with what there is
         folder = settings.outputs(given.get("profile", "sample"))
-        if os.environ.get("BEDSIDE_RUN") and (folder / ".parts").is_dir():
+        if here.run and (folder / ".parts").is_dir():
             with contextlib.suppress(BedsideError):
                 pages.merge(given.get("profile", "sample"))
         raise
@@ -159,9 +161,7 @@ def _tell_whose(names, given):
     taken = {k: v for k, v in given.items() if k in ("profile", "mode", "models", "judge")}
     run = settings.validated(**taken)
     for name in names:
-        if line := judges.whose_texts_go(
-            run["profile"], *name.split("/"), run["mode"], run["judge"]
-        ):
+        if line := judges.whose_texts_go(run.profile, *name.split("/"), run.mode, run.judge):
             print(line, flush=True)
 
 
@@ -311,33 +311,27 @@ def data(profile="public", mirror="", names=""):
 def plan(given, paper=""):
     """Print calls, tokens and cost of all replies that are not recorded, without a call."""
     from .asking import registry
-    from .build import notebooks
+    from .build import plans
 
-    calls = notebooks.planned(given, _study(paper))
+    calls = plans.planned(given, _study(paper))
     saved = any(registry.model(m).batch_discount for m in calls["model"].unique())
-    ways = (False, True) if saved else (False,)
     print(
         f"{'notebook':38} {'model':24} {'calls':>7} {'prompt':>9} {'reply':>9}  expected   at most"
         + "  in batches: expected, at most" * saved
     )
-    totals = [0.0] * 2 * len(ways)
+    ways = (False, True) if saved else (False,)
     for (name, model), mine in calls.groupby(["notebook", "model"]):
-        expected, most = ([tuple(map(float, x)) for x in mine[c].to_numpy()] for c in TOKENS)
-        each = [
-            registry.total(registry.cost(model, *_known(x), batch=way) for x in tokens)
-            for way in ways
-            for tokens in (expected, most)
-        ]
-        totals = [registry.total(both) for both in zip(totals, each)]
-        usd = " ".join(f"{_usd(p):>9}" for p in each)
-        prompt, reply = (sum(x) for x in zip(*most))
-        print(f"{name:38} {model:24} {len(mine):7} {prompt:9.0f} {reply:9.0f} {usd}")
-    expected, most, *batches = map(_usd, totals)
-    told = f"; in batches expected {batches[0]}, at most {batches[1]}" if batches else ""
-    print(f"{len(calls)} calls; expected {expected}, at most {most}{told}")
-    if waves := int(calls["wave"].max()) if len(calls) else 0:
-        print(f"`make batch` needs {waves} waves at most")
-    if len(calls) and expected == "unknown":
+        usd = ""
+        for batch in ways:
+            expected, most, known = plans.costs(mine, batch)
+            expected = expected if known == len(mine) else None
+            usd += f" {plans.usd(expected):>9} {plans.usd(most):>9}"
+        prompt, reply = mine["prompt"].sum(), mine["completion"].sum()
+        print(f"{name:38} {model:24} {len(mine):7} {prompt:9.0f} {reply:9.0f}{usd}")
+    print(f"{len(calls)} calls; {'; in batches '.join(plans.told(calls, w) for w in ways)}")
+    for line in plans.notes(calls):
+        print(line)
+    if calls["expected_completion"].isna().any():
         print("expected is known once some replies of each model are recorded and prices are set")
     adaptive = calls.drop_duplicates("notebook").query("adaptive != ''")
     for name, what in zip(adaptive["notebook"], adaptive["adaptive"]):
@@ -354,17 +348,6 @@ def plan(given, paper=""):
 def _study(name):
     """`name` if it is a study's, or empty: a notebook's name would find nothing in silence."""
     return name and choose(name, paths.papers(), "study")
-
-
-def _usd(price):
-    return "unknown" if price is None else f"${price:.2f}"
-
-
-TOKENS = ["expected_prompt", "expected_completion"], ["prompt", "completion"]
-
-
-def _known(tokens):
-    return [None if t != t else t for t in tokens]
 
 
 def try_models(models=""):
@@ -432,10 +415,10 @@ def serve(model="smollm2-135m"):
 
 
 def doctor():
-    """List what this checkout has and lacks, damaged recordings too; mend damaged budgets."""
+    """List what this checkout has and lacks, damaged recordings too."""
     import importlib.metadata
 
-    from .asking import budget, embedded, registry, store
+    from .asking import embedded, registry, store
     from .read import sources
 
     print(f"Python {sys.version.split()[0]} at {sys.prefix}")
@@ -462,12 +445,10 @@ def doctor():
             print("  all can be read")
         except store.StoreError as e:
             print(f"  {e}")
-    if told := budget.mended():
-        print(told)
     for name, m in registry.entries().items():
-        if variable := m.api_key_env:
-            state = "set" if os.environ.get(variable) else "not set"
-            print(f"model {name}: key in {variable} {state}")
+        if m.api_key_env:
+            state = "set" if variable(m.api_key_env) else "not set"
+            print(f"model {name}: key in {m.api_key_env} {state}")
     for told in registry.faulty().values():
         print(told)
 
@@ -566,9 +547,9 @@ def new(paper=""):
 
 def lab(given):
     """Open JupyterLab in this folder (RUN=name: with the settings of that run)."""
-    os.environ["BEDSIDE_RUN"] = given.get("run", "")
-    os.environ.pop("BEDSIDE_MAKE", None)  # each kernel has budgets of its own
-    os.execv(sys.executable, [sys.executable, "-m", "jupyterlab"])
+    here.run, here.make = given.get("run", ""), ""  # each kernel has budgets of its own
+    environment = surroundings.handing_over(paths.CACHE / "lab.json")
+    os.execve(sys.executable, [sys.executable, "-m", "jupyterlab"], environment)
 
 
 STEPS = {
@@ -632,7 +613,7 @@ def _entered(given):
     """
     from .build import settings
 
-    os.environ["BEDSIDE_TOTAL"] = str(given.pop("budget_total", ""))
+    here.budget_total = given.pop("budget_total", "")
     return settings.entered(given, given.pop("run", ""))
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from . import BedsideError, choose
-from .asking import dry_run, models, registry, store
+from .asking import models, registry, store
 from .asking.replies import NO_ANSWER, Reply, Request
 from .build import settings
 from .judging import judges, trust_cards
@@ -74,16 +74,10 @@ class Run:
     def __init__(self, paper: str, notebook: str, judged: bool = False, **parameters: Any):
         given = settings.validated(self.SAVED, **parameters)
         self.paper, self.notebook = paper, notebook
-        self.profile: str = given["profile"]
-        self.mode: str = given["mode"]
-        self.models: list[str] = given["models"]
-        self.judge: str = given["judge"]
-        self.limit: int = given["limit"]
-        self.seed: int = given["seed"]
-        self.prompts: str = given["prompts"]
-        self.answers: str = given["answers"]
-        self.budget_usd: float | None = given["budget_usd"]
-        self.budget_total: float | None = given["budget_total"]
+        self.profile, self.mode, self.models = given.profile, given.mode, given.models
+        self.judge, self.limit, self.seed = given.judge, given.limit, given.seed
+        self.prompts, self.answers = given.prompts, given.answers
+        self.budget_usd, self.budget_total = given.budget_usd, given.budget_total
         self.models_named = bool(parameters.get("models"))
         self.changed = settings.changed({**parameters, **settings.kept(), "profile": self.profile})
         self.folder, self.recordings = self._place()
@@ -201,10 +195,8 @@ class Run:
     async def ask(self, requests: Iterable[Request], label: str = "") -> list[Reply]:
         """`models.ask` with this run's mode, its recordings and the rest of its budget."""
         asked, calling = list(requests), self._calling(label)
-
         spared = None if self._replaying else self.labelled
-        with dry_run.by_calls(self._step_by_step):
-            replies = await models.ask(asked, self.recordings, spared=spared, **calling)
+        replies = await models.ask(asked, self.recordings, spared=spared, **calling)
         lost = sum(reply.error == models.NOT_RECORDED for reply in replies)
         if lost and not self._replaying:
             told = (
@@ -230,7 +222,7 @@ class Run:
         if mode in ("record", "fresh", "batch"):
             from .asking.budget import Account
 
-            name, scope = f"{self.paper}/{self.notebook}", settings.scope(vars(self))
+            name, scope = f"{self.paper}/{self.notebook}", settings.scope(self)
             account = Account(name, self.budget_usd, self.budget_total, scope)
         return {"mode": mode, "account": account, "plan": self._planned, "label": label}
 
@@ -376,15 +368,17 @@ class Run:
         judged: bool | tuple[str, ...] = False,
         layout: Layout | None = None,
         kind: str = "table",
-    ) -> Grid:
+    ) -> Grid | None:
         """Write <name>.csv and .md from a frame with the columns `tables.COLUMNS`.
 
         Missing low, high, n, unscored are empty. digits: decimals in the versions for readers, None
         for each number's shortest form; the CSV has ten significant digits. judged: adds the
         judge's name and kappa to the caption; a tuple names the judge's tasks ("" the main one).
         layout: the paper's rows and columns, in the versions for readers. Returns the table as a
-        notebook shows it.
+        notebook shows it; dry runs have none.
         """
+        if self.mode in models.DRY:
+            return None
         if judged:
             caption = f"{caption} ({'; '.join(self._judged(judged))})".strip()
         caption = " ".join(
@@ -541,19 +535,14 @@ class Run:
     # ---- provenance
 
     def close(self) -> None:
-        """Hash the outputs and write this notebook's part of the manifest.
-
-        In the modes plan and batch: write the requests that would be sent.
-        """
+        """Hash the outputs and write this notebook's part of the manifest; dry runs have none."""
         self._calls.close()
-        folder, name = self.folder.parent / ".parts", f"{self.paper}.{self.notebook}"
-        folder.mkdir(exist_ok=True)
-        if self.mode == "plan":
-            calls = json.dumps([dry_run.planned(r) for r in self.planned()])
-            paths.write(folder / f"{name}.plan.json", calls)
         if self.mode in models.DRY:
             return
-        paths.write(folder / f"{name}.json", json.dumps(self.part(), indent=1))
+        folder = self.folder.parent / ".parts"
+        folder.mkdir(exist_ok=True)
+        part = json.dumps(self.part(), indent=1)
+        paths.write(folder / f"{self.paper}.{self.notebook}.json", part)
 
     def planned(self) -> list[Request]:
         """The requests without a recording that mode plan found, each once."""

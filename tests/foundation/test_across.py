@@ -12,6 +12,7 @@ import matrix
 from bedside import BedsideError
 from bedside.build import notebooks
 from bedside.read import paths
+from bedside.read.surroundings import here
 from bedside.write import plots
 
 COLUMNS = "row,column,source,value,low,high,n,unscored".split(",")
@@ -27,8 +28,8 @@ def copy(tmp_path, monkeypatch):
     """The sample's outputs and claims, without what stands side by side."""
     kept = shutil.ignore_patterns("across*", "*.html", "*.png", "*.svg", ".parts", "graded_*")
     shutil.copytree(paths.FIGURES / "sample", tmp_path / "sample", ignore=kept)
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
-    monkeypatch.delenv("BEDSIDE_RUN", raising=False)
+    monkeypatch.setattr(here, "figures", str(tmp_path))
+    monkeypatch.setattr(here, "run", "")
     return tmp_path / "sample"
 
 

@@ -13,6 +13,7 @@ from bedside import BedsideError
 from bedside.build import settings
 from bedside.publish import api
 from bedside.read import paths
+from bedside.read.surroundings import here
 from bedside.write import frames
 
 PAGE = api.PAGE.read_text(encoding="utf-8")
@@ -27,7 +28,7 @@ def here(tmp_path, monkeypatch):
     for profile in ("sample", "public"):
         (tmp_path / profile).symlink_to(paths.FIGURES / profile)
         (texts / profile).symlink_to(paths.CACHE / "graded" / profile)
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+    monkeypatch.setattr(here, "figures", str(tmp_path))
     monkeypatch.chdir(paths.ROOT)
     yield
     plt.close("all")
@@ -105,7 +106,7 @@ def test_data_tables_and_claims_are_those_of_the_files(tmp_path, monkeypatch):
     assert len(bedside.published("radiation")) > len(bedside.published("radiation", "Table 1")) > 0
     made = bedside.claims("medhalu", "public")
     assert set(made["paper"]) == {"medhalu"} and made["verdict"].str.len().min() > 0
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+    monkeypatch.setattr(here, "figures", str(tmp_path))
     for ask in (lambda: bedside.claims("medhalu"), lambda: bedside.table("medhalu", "table_x")):
         with pytest.raises(BedsideError, match="run `make medhalu PROFILE=sample` first"):
             ask()

@@ -14,6 +14,7 @@ from jupyter_client.provisioning import KernelProvisionerFactory
 from bedside import BedsideError
 from bedside.build import kernels, notebooks, settings
 from bedside.read import paths
+from bedside.read.surroundings import here
 from conftest import until
 
 
@@ -58,13 +59,17 @@ def test_each_notebook_has_a_kernel_of_its_own_in_the_environment_of_the_moment(
 ):
     show = "import os, sys; print(os.getpid(), getattr(sys, 'left', 'nothing'), 'mine' in globals()"
     show += ", os.environ.get('OF_THIS_TEST'), os.getcwd())"
+    show += "\nfrom bedside.read.surroundings import here; print(here.run, here.entries)"
     a = notebook(tmp_path, "a", show, "import sys; sys.left = mine = 'something'")
     b, found = notebook(tmp_path, "b", show), []
     for path, value in ((a, "set"), (b, None)):
         monkeypatch.setenv("OF_THIS_TEST", value) if value else monkeypatch.delenv("OF_THIS_TEST")
+        monkeypatch.setattr(here, "run", f"run-{value}")
+        monkeypatch.setattr(here, "entries", {"m": {"model": value}})
         notebooks.execute(path, path, {})
-        pid, *rest = said(path).split()
-        assert rest == ["nothing", "False", str(value), str(paths.ROOT)]
+        pid, *rest = said(path).split(maxsplit=6)
+        assert rest[:4] == ["nothing", "False", str(value), str(paths.ROOT)]
+        assert rest[4:] == [f"run-{value}", f"{{'m': {{'model': {value!r}}}}}\n"]
         found.append(pid)
     assert found[0] != found[1]
 
@@ -161,8 +166,8 @@ def test_judges_are_measured_before_they_are_used(runs, jobs):
 
 def test_a_run_says_what_of_it_is_complete(runs, monkeypatch, tmp_path):
     log, faults = runs
-    monkeypatch.setenv("BEDSIDE_RUN", "mine")
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+    monkeypatch.setattr(here, "run", "mine")
+    monkeypatch.setattr(here, "figures", str(tmp_path))
     faults["a/01_x"] = "a wrong\nnumber, or\x1b so"
     with pytest.raises(BedsideError, match="a wrong"):
         notebooks.run_all([*OTHERS, FIRST], {}, 2)

@@ -85,7 +85,7 @@ def test_settings_code_and_data_that_change_make_notebooks_run_again(checkout):
 
     def ran(*given):
         words = ("-o", ".venv/.ready", "cancer_myth", *given)
-        done = make(*words, root=checkout, **environment, BEDSIDE_FIGURES="")
+        done = make(*words, root=checkout, **environment)
         assert done.returncode == 0, done.stdout + done.stderr
         names = set()
         for todo in (checkout / ".cache/stamps").rglob("*.todo"):

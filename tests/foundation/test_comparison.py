@@ -10,6 +10,7 @@ from bedside.publish import comparison
 from bedside.publish.comparison import Compared, Study
 from bedside.publish.pages import models
 from bedside.read import paths
+from bedside.read.surroundings import here
 
 HOSTILE = "<script>document.title = 'gone'</script><b>{{ 7 * 7 }} $x$"
 ITEMS = [f"q-{i}" for i in range(8)]
@@ -45,7 +46,7 @@ def study(name="One", folder=None, of=("sample", "j"), beside="", scores=None, *
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+    monkeypatch.setattr(here, "figures", str(tmp_path))
     made = tmp_path / "runs" / "mine"
     made.mkdir(parents=True)
     return made

@@ -139,7 +139,7 @@ def test_an_address_where_nobody_answers_or_something_else(
         url = endpoint.url.replace("http", "https", 1) if url == "https" else url
         registry.entries()[served] = with_fields(served, base_url=url)
     assert all(words in told for told in told_of(served, recordings))
-    assert not url or budget.total()[1] == 0
+    assert not url or budget.spent() == 0
 
 
 def test_a_redirect_is_told_and_not_followed(with_key, endpoint, recordings):

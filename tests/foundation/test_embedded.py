@@ -176,7 +176,7 @@ def small(tmp_path, monkeypatch):
         path = embedded.weights(SMALL)
     except embedded.LocalError as e:
         pytest.skip(str(e))
-    monkeypatch.setenv("BEDSIDE_IDLE_S", "5")
+    monkeypatch.setattr(embedded, "IDLE_S", 5)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

@@ -27,8 +27,7 @@ def test_while_calls_are_made_what_came_is_kept(endpoint, root):
         f.write(f'\n[slow]\nprovider = "test"\nbase_url = "{endpoint.url}"\nmodel = "m"\n')
         f.write("max_concurrency = 2\n")
     given = ["-p", "models", "slow", "-p", "mode", "record"]
-    places = {"BEDSIDE_ROOT": str(root), "BEDSIDE_FIGURES": ""}
-    process = started("run", "cancer_myth/03_evaluation", *given, **places)
+    process = started("run", "cancer_myth/03_evaluation", *given, BEDSIDE_ROOT=str(root))
     until(lambda: len(endpoint.bodies) > 6)
     process.send_signal(signal.SIGINT)
     told = process.communicate(timeout=60)[1]

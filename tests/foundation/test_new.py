@@ -45,7 +45,7 @@ class Copy:
 
     def call(self, *command, ok=True):
         """A command in the copy, without a network and without keys."""
-        kept = {k: v for k, v in os.environ.items() if k not in ("BEDSIDE_FIGURES", "PYTHONPATH")}
+        kept = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
         nowhere = "http://127.0.0.1:9"
         own = {"BEDSIDE_ROOT": str(self.top), "PYTHONPATH": str(self.top / "lib")}
         own |= {"https_proxy": nowhere, "http_proxy": nowhere, "no_proxy": "127.0.0.1,localhost"}

@@ -16,6 +16,7 @@ from bedside.asking import models, registry, store
 from bedside.asking.replies import Request
 from bedside.own import try_out
 from bedside.read import paths
+from bedside.read.surroundings import here
 
 PROVIDERS = {  # by base_url, where it settles them
     "https://api.openai.com/v1": "openai-reasoning",
@@ -36,7 +37,7 @@ def persona_of(entry):
 
 @pytest.fixture
 def provider(tmp_path, monkeypatch):
-    monkeypatch.setenv("BEDSIDE_LEDGER", str(tmp_path))
+    monkeypatch.setattr(here, "ledger", str(tmp_path))
     monkeypatch.setenv("AZURE_OPENAI_RESOURCE", "of-a-test")
     for entry in SHIPPED.values():
         if variable := entry.get("api_key_env"):

@@ -15,13 +15,14 @@ from bedside.papers.medhalu import implied as mh
 from bedside.papers.medhalu import tables as medhalu_tables
 from bedside.papers.radiation import claims as names_of
 from bedside.read import checks, claims, paths, sources
+from bedside.read.surroundings import here
 from bedside.run import Run
 
 
 @pytest.fixture
 def public(tmp_path, monkeypatch):
     """A function that makes a run on a study's released data, where somebody has fetched them."""
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+    monkeypatch.setattr(here, "figures", str(tmp_path))
 
     def made(paper, notebook):
         mine = [n for n in sources.used_by("public", paper) if not sources.entry(n).get("optional")]

@@ -5,6 +5,7 @@ import pytest
 import matrix
 from bedside import BedsideError, annotation
 from bedside.publish.judged_items import collect
+from bedside.read.surroundings import here
 from bedside.write import tables
 from judged import kept_in
 from matrix import House
@@ -32,7 +33,7 @@ class People:
 def people(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         made = People(House(patch, tmp_path_factory.mktemp("people")))
-        patch.delenv("BEDSIDE_RUN")
+        patch.setattr(here, "run", "")
         kept_in(made.house.figures)
         patch.setattr(matrix, "show", lambda *values: made.values.extend(values))
         patch.setattr(tables, "for_people", lambda frame, *more: frame)

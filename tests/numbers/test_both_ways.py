@@ -18,6 +18,7 @@ from bedside.asking import registry, sending, store, submitting
 from bedside.build import notebooks, rounds
 from bedside.own import steps
 from bedside.read import paths
+from bedside.read.surroundings import here
 from bedside.write import plots
 from conftest import SILENT, with_fields
 
@@ -43,7 +44,7 @@ class Ways:
 
     def _execute(self, path, out, given):
         name = path.relative_to(paths.NOTEBOOKS).with_suffix("").as_posix()
-        figures = Path(os.environ["BEDSIDE_FIGURES"])  # where a wave is written it is another one
+        figures = Path(here.figures)  # where a wave is written it is another one
         matrix.copied(paths.FIGURES / "sample", figures / "sample", "trust_lexical*.json")
         asyncio.run(matrix.execute(name, given))
 
@@ -51,9 +52,9 @@ class Ways:
         """Let recordings, request files, outputs and money be those of a way."""
         place = self.folder / way
         batch_study.place(self.patch, place)
-        self.patch.setenv("BEDSIDE_MAKE", way)
-        self.patch.setenv("BEDSIDE_LEDGER", str(self.folder / "ledger"))
-        self.patch.setenv("BEDSIDE_FIGURES", str(place / "figures"))
+        self.patch.setattr(here, "make", way)
+        self.patch.setattr(here, "ledger", str(self.folder / "ledger"))
+        self.patch.setattr(here, "figures", str(place / "figures"))
 
     def batched(self, study):
         """Ask a study in batches, and nothing directly."""

@@ -9,6 +9,7 @@ from bedside import BedsideError, own
 from bedside.papers.cancer_myth import data as cancer_myth
 from bedside.papers.cancer_myth import study as evaluation
 from bedside.read import checks, paths
+from bedside.read.surroundings import here
 from conftest import completion
 from own_studies import compared
 
@@ -87,7 +88,7 @@ def test_an_answer_or_verdict_of_another_item_is_an_error(run_of, endpoint, monk
 
 def test_files_of_two_runs_do_not_pass_for_one(tmp_path, monkeypatch, served, endpoint):
     monkeypatch.setattr(paths, "RECORDINGS", tmp_path / "recordings")
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path / "figures"))
+    monkeypatch.setattr(here, "figures", str(tmp_path / "figures"))
     (tmp_path / "mine.csv").write_text("item,question\nq1,Why?\nq2,How?\n")
     endpoint.script = lambda n, body: completion('{"score": 1}')
     compared(str(tmp_path / "mine.csv"), models="served", judge="served")

@@ -7,12 +7,13 @@ import pytest
 from bedside.asking import registry
 from bedside.papers.meddialbench import design, study
 from bedside.papers.meddialbench.tables import validation
+from bedside.read.surroundings import here
 from bedside.run import Run
 
 
 def test_whole_studies_are_priced_by_the_call(monkeypatch, tmp_path):
     """34,900 prompt tokens of a consultation are those of 29 calls."""
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+    monkeypatch.setattr(here, "figures", str(tmp_path))
     run = Run("meddialbench", "01_design_and_validation")
     cheap = {"model": "cheap", "provider": "test", "base_url": "http://127.0.0.1:9/v1"}
     cheap |= {"usd_per_million_in": 0.01, "usd_per_million_out": 0.02, "price_date": "2026-11-01"}

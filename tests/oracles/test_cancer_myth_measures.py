@@ -18,6 +18,7 @@ from bedside.papers.cancer_myth.tables import generation as making
 from bedside.papers.cancer_myth.tables import systems as released
 from bedside.papers.cancer_myth.v2 import scores as cured
 from bedside.papers.cancer_myth.v2 import tables as cures
+from bedside.read.surroundings import here
 from bedside.run import Run
 from bedside.write.layouts import BOUNDS
 from bedside.write.tables import paired
@@ -31,7 +32,7 @@ WRITERS = ["Gemini-1.5-Pro", "GPT-4o", "Claude-3.5-Sonnet", "Manual"]
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+    monkeypatch.setattr(here, "figures", str(tmp_path))
     return Run("cancer_myth", "03_evaluation", profile="sample")
 
 

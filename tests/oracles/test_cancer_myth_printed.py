@@ -11,6 +11,7 @@ from bedside import stats
 from bedside.papers.cancer_myth import data, implied, systems, versions
 from bedside.papers.cancer_myth.v2 import implied as cures
 from bedside.read import published
+from bedside.read.surroundings import here
 from bedside.run import Run
 
 SEEDS = range(4)
@@ -21,7 +22,7 @@ MODELS = list(systems.SYSTEMS.values())
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+    monkeypatch.setattr(here, "figures", str(tmp_path))
     return Run("cancer_myth", "03_evaluation", profile="sample")
 
 

@@ -12,13 +12,14 @@ from bedside.papers.cancer_myth.scores import scores
 from bedside.papers.cancer_myth.tables import evaluation
 from bedside.papers.cancer_myth.v2 import items as v2_items
 from bedside.read import sources
+from bedside.read.surroundings import here
 from bedside.run import Run
 from conftest import SILENT, completion
 
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+    monkeypatch.setattr(here, "figures", str(tmp_path))
     return Run("cancer_myth", "03_evaluation", profile="sample")
 
 
@@ -96,7 +97,7 @@ def test_questions_that_judges_are_shown_are_left_out(run, monkeypatch):
 
 @pytest.mark.skipif(not sources.here("cancer_myth_judge_examples"), reason="released data")
 def test_the_released_examples(tmp_path, monkeypatch):
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+    monkeypatch.setattr(here, "figures", str(tmp_path))
     run = Run("cancer_myth", "03_evaluation", profile="public")
     assert [e["label"] for e in data.shown(run, "myth")] == study.GRADES
     plain = data.shown(run, "plain")

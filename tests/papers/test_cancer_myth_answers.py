@@ -14,6 +14,7 @@ from bedside.build import notebooks
 from bedside.papers.cancer_myth import data, study
 from bedside.read import paths
 from bedside.read.sources import sha256
+from bedside.read.surroundings import here
 from bedside.run import Run
 
 HOSTILE = "Eve, <b>$\\frac{1}$"  # a comma parts labels, dollars begin a formula
@@ -23,7 +24,7 @@ GPT = "GPT-4o (from theirs.csv)"
 
 @pytest.fixture
 def questions(tmp_path, monkeypatch):
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path / "figures"))
+    monkeypatch.setattr(here, "figures", str(tmp_path / "figures"))
     return data.questions(Run("cancer_myth", "03_evaluation"))
 
 

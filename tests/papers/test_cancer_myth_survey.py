@@ -10,6 +10,7 @@ from scipy.stats import permutation_test, spearmanr
 from bedside import stats
 from bedside.papers.cancer_myth import survey
 from bedside.papers.cancer_myth.tables import survey as tables
+from bedside.read.surroundings import here
 from bedside.run import Run
 
 RAW = list(survey.RATED)
@@ -20,7 +21,7 @@ SEEDS = range(3)
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+    monkeypatch.setattr(here, "figures", str(tmp_path))
     return Run("cancer_myth", "03_evaluation", profile="sample")
 
 

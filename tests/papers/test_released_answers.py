@@ -16,6 +16,7 @@ from bedside.papers.medhalu.implied import benchmark, detection
 from bedside.publish import pages
 from bedside.read import claims, paths, sources
 from bedside.read.checks import normal
+from bedside.read.surroundings import here
 from bedside.run import Run
 from bedside.write.layouts import BOUNDS
 from matrix import House
@@ -26,7 +27,7 @@ NOTEBOOK = "07_released_answers"
 @pytest.fixture
 def run_of_file(tmp_path, monkeypatch):
     """A function that makes a Run beside an invented file."""
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path / "figures"))
+    monkeypatch.setattr(here, "figures", str(tmp_path / "figures"))
 
     def make(rows=None, generated=None):
         invented.place(monkeypatch, tmp_path, rows, generated)
@@ -134,7 +135,7 @@ def test_what_rests_on_the_file_stays_out_of_committed_folders(run_of_file, tmp_
 @pytest.fixture
 def house(monkeypatch, tmp_path):
     made = House(monkeypatch, tmp_path)
-    monkeypatch.setenv("BEDSIDE_RUN", "")
+    monkeypatch.setattr(here, "run", "")
     return made
 
 
@@ -244,7 +245,7 @@ def test_each_claim_that_names_a_way_to_get_data_is_decided_with_them():
 @pytest.fixture
 def with_copy(tmp_path, monkeypatch):
     """A function that puts a text where a source of yours belongs, and makes a Run beside it."""
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path / "figures"))
+    monkeypatch.setattr(here, "figures", str(tmp_path / "figures"))
 
     def make(source, text, ending):
         path = tmp_path / f"{source}.{ending}"

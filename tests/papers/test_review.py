@@ -11,6 +11,7 @@ from bedside.papers.cancer_myth import data, display, pipeline, survey
 from bedside.papers.cancer_myth.labels import reviewed
 from bedside.papers.cancer_myth.tables import generation as tables
 from bedside.read import sources
+from bedside.read.surroundings import here
 from bedside.run import Run
 from judged import shown
 
@@ -19,7 +20,7 @@ TASK = tasks()["review"]
 
 @pytest.fixture(autouse=True)
 def scratch(monkeypatch, tmp_path):
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path / "figures"))
+    monkeypatch.setattr(here, "figures", str(tmp_path / "figures"))
 
 
 def reviews(profile):

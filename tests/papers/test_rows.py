@@ -12,6 +12,7 @@ from bedside.papers.cancer_myth import survey
 from bedside.papers.medhalu import display as medhalu
 from bedside.papers.medhalu.spans import located
 from bedside.read import paths, prompts, sources
+from bedside.read.surroundings import here
 from bedside.run import Run
 from bedside.write import frames
 from judged import collected, rows_of, shown
@@ -78,7 +79,7 @@ def test_physicians_ratings_stand_at_the_replies_that_they_rated(monkeypatch, tm
     """The survey counts questions in their file's order; the questions' own ids are others."""
     if not sources.here("cancer_myth_survey_answers"):
         pytest.skip("the released survey isn't here: make data PROFILE=public")
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+    monkeypatch.setattr(here, "figures", str(tmp_path))
     run = Run("cancer_myth", "01_physician_survey", profile="public")
     answers, ratings = run.load("cancer_myth_survey_answers"), survey.survey(run)
     found = shown(run, "survey", survey.kept(answers, ratings))["rows"]

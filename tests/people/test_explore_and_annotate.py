@@ -14,12 +14,13 @@ from bedside.build.notebooks import execute
 from bedside.explorer import counts
 from bedside.publish import judged_items, verification
 from bedside.read import paths
+from bedside.read.surroundings import here
 from judged import kept_in
 
 
 def run_notebook(name, tmp_path, monkeypatch, **given):
     """The executed cells of a top notebook, and what they say; what it writes goes to tmp_path."""
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+    monkeypatch.setattr(here, "figures", str(tmp_path))
     kept_in(tmp_path)
     execute(paths.NOTEBOOKS / f"{name}.ipynb", tmp_path / "out.ipynb", given)
     cells = json.loads((tmp_path / "out.ipynb").read_text(encoding="utf-8"))["cells"]
@@ -107,7 +108,7 @@ def test_judges_disagree_where_both_graded():
 def test_after_one_study_alone_a_run_has_an_explorer_and_the_sample_keeps_its_own(
     tmp_path, monkeypatch, capsys
 ):
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+    monkeypatch.setattr(here, "figures", str(tmp_path))
     kept_in(tmp_path, "medhalu")
     for top in ("", ".cache/graded"):
         made = tmp_path / top / "sample" / "medhalu"

@@ -12,6 +12,7 @@ import bedside
 from bedside import BedsideError, explorer
 from bedside.asking import registry
 from bedside.own import rubrics
+from bedside.read.surroundings import here
 from conftest import apart, completion
 
 ASKED = pd.DataFrame(
@@ -31,7 +32,7 @@ def at(endpoint, root, tmp_path, monkeypatch):
     """The fields of an entry; its judge can't decide on the last of 25 answers."""
     known = dict(registry.entries())
     monkeypatch.setattr(registry, "entries", lambda: known)
-    monkeypatch.setenv(registry.INLINE, "")
+    monkeypatch.setattr(here, "entries", {})
     apart(monkeypatch, tmp_path)
     monkeypatch.setenv("BEDSIDE_ROOT", str(root))  # of the kernel, which no warm process may be
     factory = KernelProvisionerFactory.instance()

@@ -11,6 +11,7 @@ from bedside import BedsideError
 from bedside import __main__ as steps
 from bedside.annotation import handed, raters, rows, tasks
 from bedside.publish.judged_items import collect
+from bedside.read.surroundings import here
 from judged import kept_in
 from rater_pages import back, data, label, said
 
@@ -112,7 +113,7 @@ def command(capsys, *given):
 
 def medhalu(folder, monkeypatch):
     """A house with what the sample's MedHalu kept, and no labels."""
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(folder))
+    monkeypatch.setattr(here, "figures", str(folder))
     kept_in(folder, "medhalu")
     for room in ("handed", "log", "raters.together"):
         monkeypatch.setattr(f"bedside.annotation.{room}.FOLDER", folder / "labels")

@@ -23,6 +23,7 @@ from bedside.papers.medhalu.labels import annotations
 from bedside.papers.radiation import matching
 from bedside.publish.judged_items import collect
 from bedside.read import paths, sources
+from bedside.read.surroundings import here
 from bedside.run import Run
 from judged import collected, elsewhere
 from matrix import House
@@ -122,7 +123,7 @@ def world(nothing, tmp_path_factory):
 
 
 def run_of(paper, notebook, tmp_path, monkeypatch):
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+    monkeypatch.setattr(here, "figures", str(tmp_path))
     return Run(paper, notebook)
 
 

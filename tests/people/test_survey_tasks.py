@@ -14,6 +14,7 @@ from bedside.papers.cancer_myth import labels as room
 from bedside.papers.cancer_myth import survey
 from bedside.publish.judged_items import text
 from bedside.read import sources
+from bedside.read.surroundings import here
 from bedside.run import Run
 from judged import shown
 
@@ -144,7 +145,7 @@ def released(tmp_path_factory):
         pytest.skip("the survey isn't here")
     folder = tmp_path_factory.mktemp("figures")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("BEDSIDE_FIGURES", str(folder))
+        patch.setattr(here, "figures", str(folder))
         run = Run("cancer_myth", "01_physician_survey", profile="public")
         frame = survey.kept(run.load("cancer_myth_survey_answers"), survey.survey(run))
         return annotation.rows(shown(run, "survey", frame))

@@ -2,7 +2,11 @@
 
 import asyncio
 import contextlib
+import os
 import random
+import re
+import subprocess
+import sys
 import time
 from collections import Counter
 
@@ -193,3 +197,33 @@ def test_a_refusal_holds_for_all_calls_to_its_model_and_for_no_other(world, endp
     assert not any(r.reply_status for r in rows)
     within = Counter(m for at, m in times if refused[0] < at < refused[0] + 0.95)
     assert within["asked-2026-01-01"] <= 3 and within["other-1"] > 3
+
+
+# ---- what a terminal shows meanwhile
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a terminal of its own needs a pty")
+def test_a_terminal_shows_what_is_done_how_fast_for_how_much_and_what_failed(endpoint, root):
+    import pty
+    import termios
+
+    refused = 400, {}, {"error": {"message": "This model's maximum context length is 9 tokens."}}
+    endpoint.script = lambda n, body: (time.sleep(0.2), refused if n == 5 else completion())[1]
+    with open(root / "data/models.toml", "a") as f:
+        f.write(f'\n[slow]\nprovider = "test"\nbase_url = "{endpoint.url}"\nmodel = "m"\n')
+        f.write("max_concurrency = 2\nusd_per_million_in = 1e4\nusd_per_million_out = 1e4\n")
+    command = [sys.executable, "-m", "bedside", "run", "cancer_myth/03_evaluation"]
+    given = ["-p", "models", "slow", "-p", "mode", "record"]
+    leader, terminal = pty.openpty()
+    termios.tcsetwinsize(terminal, (24, 150))
+    known = {**os.environ, "BEDSIDE_ROOT": str(root), "BEDSIDE_FIGURES": str(root / "figures")}
+    process = subprocess.Popen([*command, *given], stdout=terminal, stderr=terminal, env=known)
+    os.close(terminal)
+    shown = b""
+    with contextlib.suppress(OSError):  # as a terminal's end is told
+        while part := os.read(leader, 4096):
+            shown += part
+    process.wait(60)  # its judge was never measured here
+    lines = re.split(r"[\r\n]", shown.decode())
+    meanwhile = [x for x in lines if re.search(r"answers.*\b\d+( of |/)\d+", x) and "/s" in x]
+    assert any("$" in x and "failed" in x and "context too long" in x for x in meanwhile), lines

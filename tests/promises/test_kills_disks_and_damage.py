@@ -11,6 +11,7 @@ import pytest
 import bedside
 from bedside import BedsideError
 from bedside.annotation import log
+from bedside.read.surroundings import here
 from bedside.seminar import classroom
 from calling import result
 from conftest import completion, until
@@ -309,7 +310,7 @@ def test_a_wrong_entry_is_named_with_its_fault_and_spoils_no_other(world, endpoi
 
 
 def test_settings_of_a_run_that_are_damaged_are_one_sentence(world, monkeypatch):
-    monkeypatch.setenv("BEDSIDE_RUN", "mine")
+    monkeypatch.setattr(here, "run", "mine")
     (world.folder / "figures/runs/mine").mkdir(parents=True)
     for content in (b"", b"[]", b'{"seed": 1}', b"\xff", b'{"a": ' + b"[" * 9000):
         (world.folder / "figures/runs/mine/run.json").write_bytes(content)
@@ -317,16 +318,18 @@ def test_settings_of_a_run_that_are_damaged_are_one_sentence(world, monkeypatch)
             world.run()
 
 
-def test_a_budgets_file_that_is_damaged_stops_a_call_and_the_doctor_mends_it(world, endpoint):
+def test_a_budgets_file_that_is_damaged_stops_a_call_and_is_named(world, endpoint):
     world.model(usd_per_million_in=1, usd_per_million_out=1)
     world.ask("a", budget_usd=1)
     for path in (world.folder / "ledger").iterdir():
         if path.is_file():
             path.write_bytes(b"no such file " * 999)
-    with pytest.raises(BedsideError, match="make doctor"):
+    with pytest.raises(BedsideError, match=r"calls\.json: .* delete it .* BUDGET_TOTAL") as told:
         world.ask("b", budget_usd=1)
     assert len(endpoint.bodies) == 1
-    world.mend()
+    for path in (world.folder / "ledger").iterdir():
+        if path.name in str(told.value):
+            path.unlink()
     assert world.ask("b", budget_usd=1)[0].answer == "fine"
 
 

@@ -14,6 +14,7 @@ from bedside import BedsideError, explorer, own
 from bedside.asking import registry
 from bedside.own import saved, steps
 from bedside.read import prompts, questions
+from bedside.read.surroundings import here
 from conftest import apart, completion
 from own_studies import compared
 
@@ -126,7 +127,7 @@ def test_a_rubric_two_judges_and_three_repeats_by_hand(service, tmp_path, monkey
     service.seen.clear()
     place = {"mode": "record", "questions": mine, "name": "batched", **given(tmp_path)}
     assert "batches" in submit(steps.Questions(place))
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path / "figures"))
+    monkeypatch.setattr(here, "figures", str(tmp_path / "figures"))
     by_batch = compared(mine, name="batched", mode="replay", **given(tmp_path))
     assert of(by_batch.scores).equals(of(found.scores))
 

@@ -13,6 +13,7 @@ from bedside import BedsideError, own
 from bedside.asking import registry
 from bedside.own import results
 from bedside.read import questions
+from bedside.read.surroundings import here
 from bedside.write import frames
 from conftest import apart, completion
 from own_studies import compared
@@ -105,7 +106,7 @@ def entries(monkeypatch):
     """The registry as it was, whatever a test adds to it."""
     known = dict(registry.entries())
     monkeypatch.setattr(registry, "entries", lambda: known)
-    monkeypatch.setenv(registry.INLINE, "")
+    monkeypatch.setattr(here, "entries", {})
 
 
 @pytest.fixture
@@ -150,8 +151,7 @@ def test_an_entry_of_a_scripts_own_is_known_by_its_name(at):
     given = [{**at, "model": "m/x", "name": "mine"}, "smollm2-135m", {**at, "model": "m/x"}]
     assert registry.names_of(given) == "mine smollm2-135m m/x"
     assert registry.model("mine") == registry.as_model("mine", {**at, "model": "m/x"})
-    handed = json.loads(os.environ[registry.INLINE])  # to the kernel of the study's notebook
-    assert handed.keys() == {"mine", "m/x"}
+    assert here.entries.keys() == {"mine", "m/x"}  # also in the kernel of the study's notebook
     assert registry.names_of({**at, "model": "other", "name": "mine"}) == "mine"  # a mended script
     assert registry.model("mine").model == "other"
 
@@ -170,7 +170,7 @@ def test_an_entry_of_a_scripts_own_is_known_by_its_name(at):
 def test_a_faulty_entry_or_a_key_is_refused_and_never_shown(at, entry, match, tmp_path):
     with pytest.raises(BedsideError, match=match) as told:
         bedside.study(ASKED, [{**at, "model": "small", **entry}])
-    assert "secret-1" not in str(told.value) + os.environ[registry.INLINE]
+    assert "secret-1" not in str(told.value) + str(here.entries)
     assert not (tmp_path / "figures").exists()
 
 

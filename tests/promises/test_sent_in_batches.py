@@ -26,8 +26,8 @@ from batch_study import (
     with_key,
 )
 from bedside import BedsideError
-from bedside.asking import dry_run
 from bedside.read import paths
+from bedside.read.surroundings import here
 from calling import request
 from file_faults import Faults, Killed
 
@@ -60,7 +60,7 @@ def test_whatever_write_fails_or_is_the_last_the_same_command_goes_on(
 
     def work(name):
         place(monkeypatch, tmp_path / name)
-        monkeypatch.setenv("BEDSIDE_MAKE", name)
+        monkeypatch.setattr(here, "make", name)
         return submit(study)
 
     with Faults() as seen:
@@ -348,28 +348,30 @@ def test_a_wave_that_could_pass_a_budget_is_not_submitted(priced, which):
     assert spent("test") == pytest.approx(paid(priced)) and 0 < paid(priced) <= most
 
 
+def test_what_became_no_batch_is_asked_for_within_the_budget_of_the_next_run(priced):
+    priced.fault, _ = at("create", (401, SORRY), 100)
+    with pytest.raises(BedsideError, match="refuses the key"):
+        submit(Chains(length=1, budget_usd=9))
+    priced.fault = None
+    with pytest.raises(BedsideError, match="BUDGET_USD=0.001 would be passed"):
+        submit(Chains(length=1, budget_usd=0.001))
+    assert not priced.batches
+    submit(study := Chains(length=1, budget_usd=9))
+    assert study.recorded() == study.directly() and set(sent(priced).values()) == {1}
+
+
 def test_a_budget_is_of_one_make_and_a_total_of_all(priced, monkeypatch):
     """The waves cost 0.032, 0.057, 0.080, 0.107 and 0.132 at most, and did 0.011 to 0.030."""
     study = Chains(length=5, budget_usd=0.135)
     for make, count in (("first", 3), ("second", 4)):
-        monkeypatch.setenv("BEDSIDE_MAKE", make)
+        monkeypatch.setattr(here, "make", make)
         with pytest.raises(BedsideError, match=r"BUDGET_USD=0\.135 would be passed"):
             submit(study)
         assert len(priced.batches) == count
-    monkeypatch.setenv("BEDSIDE_MAKE", "third")
+    monkeypatch.setattr(here, "make", "third")
     submit(study)
     makes = [spent(make) for make in ("first", "second", "third")]
     assert sum(makes) == pytest.approx(paid(priced)) and 0 < max(makes) < 0.135
     with pytest.raises(BedsideError, match=r"BUDGET_TOTAL=0\.14 would be passed"):
         submit(Chains(length=6, budget_total=0.14))
     assert len(priced.batches) == 5
-
-
-def test_what_follows_from_replies_in_a_sequence_takes_a_wave_each(world):
-    """Whatever its text says; what comes together shares one."""
-    world.model()
-    asked = [request(item, item, max_tokens=20) for item in "abcd"]
-    with dry_run.in_sequence():
-        for some in (asked[:1], asked[1:3], asked[3:]):
-            dry_run.stand_ins(some)
-    assert [dry_run.wave(each) for each in asked] == [1, 2, 2, 3]

@@ -10,6 +10,7 @@ from bedside import BedsideError, own
 from bedside import __main__ as steps
 from bedside.build import notebooks, settings
 from bedside.publish import pages
+from bedside.read.surroundings import here
 from bedside.run import Run
 from bedside.write import frames
 
@@ -20,8 +21,8 @@ CONTRADICTIONS += [{"seed": "5", "limit": "0"}, {"max_tokens": "40"}]
 
 @pytest.fixture
 def figures(tmp_path, monkeypatch):
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path / "figures"))
-    monkeypatch.delenv("BEDSIDE_RUN", raising=False)
+    monkeypatch.setattr(here, "figures", str(tmp_path / "figures"))
+    monkeypatch.setattr(here, "run", "")
     return tmp_path / "figures"
 
 
@@ -30,7 +31,7 @@ def mine(figures):
     """A run `mine` with saved settings, as another process finds it."""
     settings.entered(SAVED, "mine")
     settings.keep(SAVED)
-    os.environ["BEDSIDE_RUN"] = ""
+    here.run = ""
     return figures / "runs/mine"
 
 
@@ -47,7 +48,7 @@ def test_what_contradicts_a_run_is_an_error_everywhere(mine, given, tmp_path, mo
         steps.main(["run", "cancer_myth/03_evaluation", *as_step])
     assert "the run 'mine' has other settings" in capsys.readouterr().err
     assert json.loads((mine / "run.json").read_text()) == SAVED
-    monkeypatch.setenv("BEDSIDE_RUN", "mine")
+    monkeypatch.setattr(here, "run", "mine")
     if "profile" not in given:
         with pytest.raises(BedsideError, match="has other settings"):
             Run("cancer_myth", "03_evaluation", **{"profile": "sample", **given})
@@ -58,7 +59,7 @@ def test_a_run_goes_on_with_its_settings(mine, given, tmp_path, monkeypatch):
     file = tmp_path / "settings.json"
     steps.settings_check({"run": "mine", **given}, file)
     assert json.loads(file.read_text()) == {**SAVED, "run": "mine"}
-    monkeypatch.setenv("BEDSIDE_RUN", "mine")  # and in JupyterLab
+    monkeypatch.setattr(here, "run", "mine")  # and in JupyterLab
     blank = {k: "" for k in ("models", "judge", "limit", "seed", "prompts", "budget_usd")}
     blank |= {"profile": "sample"}
     run = Run("cancer_myth", "03_evaluation", mode="replay", **blank | given)
@@ -79,10 +80,10 @@ def test_a_zero_is_what_the_profile_has_and_a_run_without_a_name_is_found_by_its
         steps.settings_check({"run": "new", "seed": "5"})
     with pytest.raises(BedsideError, match="for a run's name"):
         settings.entered({}, "../mine")
-    os.environ["BEDSIDE_RUN"] = ""
+    here.run = ""
     for given in ({"seed": "5", "limit": "0"}, {"seed": "5"}):
         steps.settings_check(given)
-        assert os.environ["BEDSIDE_RUN"] == "sample-seed-5"
+        assert here.run == "sample-seed-5"
         settings.keep({"seed": "5"})
 
 
@@ -99,11 +100,11 @@ def test_other_settings_are_a_run_in_a_folder_of_its_own(figures):
 
 
 def test_a_budget_of_nothing_is_a_budget(monkeypatch):
-    monkeypatch.setenv("BEDSIDE_TOTAL", "7")
-    assert settings.validated()["budget_total"] == 7
-    assert settings.validated(budget_total=0, budget_usd=0)["budget_total"] == 0
-    assert settings.validated(budget_usd="0")["budget_usd"] == 0
-    assert settings.validated(budget_usd="")["budget_usd"] is None
+    monkeypatch.setattr(here, "budget_total", "7")
+    assert settings.validated().budget_total == 7
+    assert settings.validated(budget_total=0, budget_usd=0).budget_total == 0
+    assert settings.validated(budget_usd="0").budget_usd == 0
+    assert settings.validated(budget_usd="").budget_usd is None
 
 
 @pytest.mark.parametrize(
@@ -116,7 +117,11 @@ def test_a_budget_of_nothing_is_a_budget(monkeypatch):
         ({"limit": "ten"}, "LIMIT='ten'"),
         ({"seed": -1}, "SEED"),
         ({"budget_usd": "a lot"}, "BUDGET_USD"),
-        ({"prompts": "/nowhere"}, "not a folder"),
+        ({"budget_usd": "nan"}, "BUDGET_USD"),
+        ({"budget_usd": "-1"}, "BUDGET_USD"),
+        ({"budget_total": "inf"}, "BUDGET_TOTAL"),
+        ({"budget_total": "none"}, "BUDGET_TOTAL"),
+        ({"prompts": "/nowhere"}, "no folder"),
         ({"modles": "smollm2-135m"}, "did you mean 'models'"),
     ],
 )

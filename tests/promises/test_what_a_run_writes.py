@@ -17,6 +17,7 @@ from bedside.papers.cancer_myth.figures import growth, stacked
 from bedside.papers.meddialbench.charts import points
 from bedside.publish import pages
 from bedside.read import claims, paths, prompts, sources
+from bedside.read.surroundings import here
 from bedside.run import Run
 from bedside.write import frames, plots, prose, tables
 from pictures import faults
@@ -26,7 +27,7 @@ HOSTILE, NAME = "<script>alert(1)</script> {{ 7 * 7 }}", "cancer_myth/03_evaluat
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path / "figures"))
+    monkeypatch.setattr(here, "figures", str(tmp_path / "figures"))
     return Run("cancer_myth", "03_evaluation", profile="sample")
 
 
@@ -282,7 +283,7 @@ FRAME = {
 @pytest.fixture
 def place(tmp_path, monkeypatch):
     """A folder of outputs, in a scratch folder of figures."""
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+    monkeypatch.setattr(here, "figures", str(tmp_path))
     folder = tmp_path / "sample" / "radiation"
     folder.mkdir(parents=True)
     return folder

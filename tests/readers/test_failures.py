@@ -6,8 +6,6 @@ import random
 import time
 from pathlib import Path
 
-import openai
-
 from bedside.asking import failures
 
 NOW = datetime.datetime(2026, 11, 26, 12, 0, tzinfo=datetime.UTC)
@@ -18,12 +16,11 @@ def failure(status, said, headers):
     """The Failure that an answer of an endpoint is; None for a reply."""
     try:
         if status == "lost":  # a connection, by the error of what makes connections
-            error, (name, _, words) = openai.APIConnectionError(request=None), said.partition(": ")
-            error.__cause__ = type(name, (Exception,), {})(words)
-            return failures.lost(error, ())
+            name, _, words = said.partition(": ")
+            return failures.lost(type(name, (Exception,), {})(words), ())
         if status != "200":
             return failures.of(int(status), said.encode(), headers, ())
-        failures.read(KEPT, json.loads(said), headers, ())
+        failures.read(KEPT, failures.parsed(said.encode()), headers, ())
     except failures.Failure as e:
         return e
 

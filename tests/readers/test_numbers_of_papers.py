@@ -15,6 +15,7 @@ from bedside import BedsideError, checking
 from bedside import __main__ as steps
 from bedside.build import notebooks
 from bedside.read import paths
+from bedside.read.surroundings import here
 
 COLUMNS = ["table", "row", "column", "value", "n", "kind", "of"]
 EXAMPLES = paths.DATA / "sample/check"
@@ -226,7 +227,7 @@ HOSTILE = "<script>alert(1)</script>"
 
 
 def test_the_command_writes_a_page_that_escapes_what_the_file_says(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path / "figures"))
+    monkeypatch.setattr(here, "figures", str(tmp_path / "figures"))
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "mine.csv"
     path.write_text(f"{','.join(COLUMNS)}\nT,{HOSTILE},=x,70.1%,48,share,\n", encoding="utf-8")
@@ -247,7 +248,7 @@ def test_the_command_writes_a_page_that_escapes_what_the_file_says(tmp_path, mon
 
 @pytest.mark.slow
 def test_the_notebook_shows_the_two_slips(tmp_path, monkeypatch):
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+    monkeypatch.setattr(here, "figures", str(tmp_path))
     notebooks.execute(paths.NOTEBOOKS / "check_a_paper.ipynb", tmp_path / "out.ipynb", {})
     assert "2 impossible, 2 possible" in (tmp_path / "out.ipynb").read_text(encoding="utf-8")
     assert (tmp_path / "checked/six_lines/index.html").is_file()

@@ -135,8 +135,8 @@ def test_a_users_file_is_looked_for_here_and_then_in_the_root(tmp_path, monkeypa
     monkeypatch.chdir(tmp_path)
     assert paths.found(EXAMPLE) == paths.ROOT / EXAMPLE
     assert len(questions.read(EXAMPLE)) == len(questions.answer_rows(ANSWERS)) == 10
-    assert settings.validated(answers=ANSWERS)["answers"] == str(paths.ROOT / ANSWERS)
-    prompts = settings.validated(prompts="data/prompts")["prompts"]
+    assert settings.validated(answers=ANSWERS).answers == str(paths.ROOT / ANSWERS)
+    prompts = settings.validated(prompts="data/prompts").prompts
     assert prompts == str(paths.PROMPTS)
     (tmp_path / EXAMPLE).parent.mkdir(parents=True)
     (tmp_path / EXAMPLE).write_text("item,question\nq1,Mine?\n")

@@ -26,6 +26,7 @@ from bedside.papers.medhalu.data import DATASETS, TYPES
 from bedside.papers.medhalu.tables import spans
 from bedside.papers.radiation import scores as radiation
 from bedside.papers.radiation import tables as radiation_tables
+from bedside.read.surroundings import here
 from bedside.run import Run
 from bedside.write import tables
 from meddialbench_cells import accuracy
@@ -233,7 +234,7 @@ class Asking(Run):
 @pytest.fixture
 def measure(tmp_path, monkeypatch):
     """A function that gives a measure of its own frame, or of another, as `told`."""
-    monkeypatch.setenv("BEDSIDE_FIGURES", str(tmp_path))
+    monkeypatch.setattr(here, "figures", str(tmp_path))
 
     def measured(name, frame=None, models=MODELS):
         of, function = MEASURES[name]

@@ -1,6 +1,6 @@
 """How a model is asked: replayed, called, retried, served, or only planned; what stays of a call.
 
-What a reply means is decided in `judging`. Notebooks are planned in `build.notebooks`, and asked
+What a reply means is decided in `judging`. Notebooks are planned in `build.plans`, and asked
 in batches by `build.rounds`.
 
 registry: the entries of data/models.toml, and what calls cost. usage: tokens of a call.

@@ -244,17 +244,13 @@ def _parsed(line):
     return result if result.get("response") or result.get("error") else None
 
 
-LATE = "request_timeout"  # the code of a line whose call took too long, as a 504 says
-
-
 def _outcome(about, result):
     """(record or None, failure or None, tokens as `cost` takes them) of a line."""
     response, error = result.get("response") or {}, result.get("error")
     status, answer = response.get("status_code", 200), response.get("body")
     failed, date = answer is None and error, _date(answer)
     if failed and status not in range(400, 600):
-        late = isinstance(error, dict) and error.get("code") == LATE
-        status = 504 if late else failures.status_of(error)
+        status = failures.status_of(error)
     try:
         if failed or status != 200:
             status = status if isinstance(status, int) else 502

@@ -14,7 +14,6 @@ had reserved stays counted, since its calls may be paid for.
 import asyncio
 import contextlib
 import json
-import os
 import threading
 import time
 import uuid
@@ -24,6 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bedside.read import outside, paths
+from bedside.read.surroundings import here
 
 from . import locks
 from .registry import StopRun, cost, model
@@ -37,13 +37,14 @@ MAKES, TURNS_S = 50, 7 * 24 * 3600  # how many makes, and how long files of turn
 
 
 def folder() -> Path:
-    """Where processes meet: the checkout's .cache, or BEDSIDE_LEDGER."""
-    return Path(os.environ.get("BEDSIDE_LEDGER") or paths.CACHE)
+    """Where processes meet: the checkout's .cache, or another one."""
+    return Path(here.ledger or paths.CACHE)
 
 
 def make() -> str:
     """What stands for the whole `make`, or for this process where none is running."""
-    return os.environ.setdefault("BEDSIDE_MAKE", f"process {uuid.uuid4().hex}")
+    here.make = here.make or f"process {uuid.uuid4().hex}"
+    return here.make
 
 
 def _opened(name):
@@ -71,10 +72,10 @@ def _state(change: bool = False) -> Iterator[dict]:
                 state |= outside.fitted(outside.parsed(path.read_bytes()), dict[str, dict])
         except (OSError, ValueError) as e:
             raise StoreError(
-                f"{paths.rel(path)}: what budgets have counted can't be read ({e}); `make doctor`"
-                " moves it away, and BUDGET_TOTAL begins anew: take off what was spent before"
+                f"{paths.rel(path)}: what budgets have counted can't be read ({e}); delete it and"
+                " run again: BUDGET_TOTAL begins anew, so take off what was spent before"
             ) from None
-        mine = state["makes"].pop(make(), {"counts": {}, "progress": {}})
+        mine = state["makes"].pop(make(), {"counts": {}, "progress": ""})
         state["makes"][make()] = mine  # the last one
         yield state
         if change:
@@ -83,16 +84,6 @@ def _state(change: bool = False) -> Iterator[dict]:
                 state["spent"].pop(old, None)
             state["sent"] |= {name: list(sent) for name, sent in _sent.items()}
             paths.write(path, json.dumps(state))
-
-
-def mended() -> str:
-    """Move a damaged file away, and say so; empty if it is sound."""
-    try:
-        with _state():
-            return ""
-    except StoreError as e:
-        (folder() / FILE).replace(folder() / f"damaged-{FILE}")
-        return f"moved away: {e}"
 
 
 # ---- money
@@ -117,23 +108,23 @@ class Account:
         return [s for s in (make(), self.scope) if s]
 
     @property
-    def limits(self) -> list[tuple[str, float, str]]:
-        """(name, USD, scope) of each budget."""
-        both = ("BUDGET_USD", self.usd, make()), ("BUDGET_TOTAL", self.total, self.scope)
-        return [b for b in both if b[1] is not None]
+    def limits(self) -> dict[str, tuple[float, str]]:
+        """{its name: (USD, scope)} of each budget that there is."""
+        both = {"BUDGET_USD": (self.usd, make()), "BUDGET_TOTAL": (self.total, self.scope)}
+        return {name: b for name, b in both.items() if b[0] is not None}
 
     def check_price(self, name: str, usd: float | None = 0.0) -> None:
         """Raise StopRun if there is a budget and a model's price isn't known, or that of calls."""
         if self.limits and (usd is None or cost(name, 0, 0) is None):
             raise StopRun(
-                f"{self.limits[0][0]} is set but the price of {name} isn't known: give it"
+                f"{next(iter(self.limits))} is set but the price of {name} isn't known: give it"
                 " price_date, usd_per_million_in and _out in data/models.toml"
             )
 
     def _room(self, state, usd, what):
         """USD that the budgets leave; StopRun if less than `usd`."""
         room = float("inf")
-        for name, limit, scope in self.limits:
+        for name, (limit, scope) in self.limits.items():
             taken = state["spent"].get(scope, 0.0) - self.left
             if taken + usd > limit:
                 raise StopRun(
@@ -172,7 +163,7 @@ class Account:
         with _state(change=True) as state:
             mine = state["makes"][make()]
             mine["counts"] = Counter(mine["counts"]) + self.counts
-            mine["progress"][self.notebook] = line
+            mine["progress"] = line
             _spend(state, self.scopes, -unused)
         self.counts.clear()
 
@@ -220,38 +211,32 @@ def _end(state, file, usd):
     _spend(state, scopes, usd - most)
 
 
-def spent(scope: str) -> float:
-    """USD spent or reserved by a make, or by runs of the same settings."""
+def spent(scope: str = "") -> float:
+    """USD spent or reserved by this make, another, or runs of the same settings."""
     with _state() as state:
-        return state["spent"].get(scope, 0.0)
+        return state["spent"].get(scope or make(), 0.0)
 
 
 # ---- what this make's processes told
 
 
-def progress() -> dict[str, str]:
-    """Lines of progress of notebooks that call models, by notebook."""
+def progress() -> str:
+    """The line of progress of the one that calls models; empty if none does."""
     with _state() as state:
-        return {name: line for name, line in state["makes"][make()]["progress"].items() if line}
+        return state["makes"][make()]["progress"]
 
 
 COLUMNS = ("model", "notebook", "kind", "status", "message", "calls")
 
 
-def errors() -> list[dict]:
-    """What failed for good, as rows of errors.csv: COLUMNS."""
+def told() -> tuple[int, int, list[dict]]:
+    """Calls, those of unknown price, and what failed for good, as rows of errors.csv: COLUMNS."""
     with _state() as state:
-        counts = state["makes"][make()]["counts"].items()
-    rows = [[*json.loads(key), n] for key, n in counts if key.startswith("[")]
+        counts = state["makes"][make()]["counts"]
+    rows = [[*json.loads(key), n] for key, n in counts.items() if key.startswith("[")]
     rows.sort(key=lambda row: (*row[:2], -row[-1], *row))
-    return [dict(zip(COLUMNS, row)) for row in rows]
-
-
-def total() -> tuple[int, float, int]:
-    """(calls, USD spent or reserved, calls of unknown price)."""
-    with _state() as state:
-        counts = Counter(state["makes"][make()]["counts"])
-        return counts["calls"], state["spent"].get(make(), 0.0), counts["unpriced"]
+    errors = [dict(zip(COLUMNS, row)) for row in rows]
+    return counts.get("calls", 0), counts.get("unpriced", 0), errors
 
 
 # ---- whose turn it is, and what a minute allows
@@ -279,20 +264,23 @@ async def turn(waits: Callable[[], None] = lambda: None) -> AsyncIterator[None]:
 
 
 def _taken():
-    with _taking:
-        if not _turns:
-            file = _opened(f"turn-{paths.file_name(make())}")
-            try:
-                locks.lock(file, wait=False)
-            except OSError:
-                return False
-            with _state() as state:
-                _sent.clear()
-                _sent.update({name: deque(sent) for name, sent in state["sent"].items()})
-            for old in folder().glob("turn-*"):
-                if old.stat().st_mtime < time.time() - TURNS_S:
-                    old.unlink(missing_ok=True)
-        _turns.append(_turns[0] if _turns else file)
+    with _taking, contextlib.ExitStack() as stack:
+        if _turns:
+            _turns.append(_turns[0])
+            return True
+        file = stack.enter_context(_opened(f"turn-{paths.file_name(make())}"))
+        try:
+            locks.lock(file, wait=False)
+        except OSError:
+            return False
+        with _state() as state:
+            _sent.clear()
+            _sent.update({name: deque(sent) for name, sent in state["sent"].items()})
+        for old in folder().glob("turn-*"):
+            if old.stat().st_mtime < time.time() - TURNS_S:
+                old.unlink(missing_ok=True)
+        _turns.append(file)
+        stack.pop_all()  # it stays open
         return True
 
 

@@ -21,11 +21,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bedside import BedsideError
-from bedside.read import paths, sources
+from bedside.read import paths, sources, surroundings
 
 from . import locks, registry
 
 START_S = 120
+IDLE_S = 60  # for which nobody holds the lease before a server ends
 
 
 class LocalError(BedsideError):
@@ -40,7 +41,7 @@ def known() -> dict[str, dict]:
 
 def place(name: str) -> Path:
     """Where a model's weights are once they are fetched: one copy for all checkouts of a user."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    cache = Path(surroundings.variable("XDG_CACHE_HOME") or Path.home() / ".cache")
     return cache / "bedside" / f"{registry.model(name).model}.gguf"
 
 
@@ -155,7 +156,7 @@ def _start(name, path, state):
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         port = s.getsockname()[1]
-    told = [str(port), path, state, str(slots(name)), str(known()[name]["context"])]
+    told = [str(port), path, state, *map(str, (slots(name), known()[name]["context"], IDLE_S))]
     with open(state / "server.log", "w") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", "bedside.asking.embedded", *told],
@@ -165,7 +166,7 @@ def _start(name, path, state):
             start_new_session=True,
             # Threads that wait for each other sleep: beside other work, one that spins takes the
             # processor from the one it waits for.
-            env={**os.environ, "OMP_WAIT_POLICY": "passive"},
+            env=surroundings.environment(OMP_WAIT_POLICY="passive"),
         )
     until = time.monotonic() + START_S
     while not _alive(name, port):
@@ -177,7 +178,7 @@ def _start(name, path, state):
     return port
 
 
-def _main(port, path, state, slots, context):
+def _main(port, path, state, slots, context, limit):
     """Serve a model by llama.cpp in this process, until nobody has held the lease for a while."""
     import xllamacpp
 
@@ -189,7 +190,7 @@ def _main(port, path, state, slots, context):
     p.cache_ram_mib = 0  # copies of prompts beyond the slots cost more than they save
     p.cpuparams.poll = p.cpuparams_batch.poll = 0  # as OMP_WAIT_POLICY, where there is no OpenMP
     _kept_up = xllamacpp.Server(p)
-    idle, limit = 0, int(os.environ.get("BEDSIDE_IDLE_S", 60))
+    idle, limit = 0, int(limit)
     with open(Path(state, "lease"), "a") as lease:
         while idle < limit:
             time.sleep(min(5, limit))

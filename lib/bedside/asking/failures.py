@@ -66,10 +66,10 @@ def of(
 
     answer: of status 200, what an error of `inside` came with.
     """
-    text = content.decode("utf-8", "replace")
+    body, text = parsed(content), content.decode("utf-8", "replace")
     told = f"{status or 'lost'} {text}"[:LONGEST]
     fault = next(f for f in FAULTS if re.match(f["words"], told, re.I | re.S | re.X))
-    said = words(text) or f"{status} from the endpoint"
+    said = _words(body) or f"{status} from the endpoint"
     if to := headers.get("location"):
         said = f"it has moved to {to.partition('?')[0]}"
     wait = wait_s(headers, told)
@@ -81,7 +81,7 @@ def of(
         failure.fate, failure.way = "stop", time.strftime(WAY, time.gmtime(time.time() + wait))
     if not fault.get("charged") and not replies.first_choice(answer):  # no reply had begun either
         failure.tokens = (0, 0)
-    return _with_usage(failure, answer or _parsed(text))
+    return _with_usage(failure, answer or body)
 
 
 def wait_s(headers: Mapping, text: str) -> float | None:
@@ -119,17 +119,13 @@ def seconds(said: str) -> float | None:
 
 
 def lost(error: Exception, secrets: Iterable) -> Failure:
-    """The Failure that a fault of the connection is, or openai's error around one."""
-    import openai
-
-    cause = error.__cause__ or error if isinstance(error, openai.OpenAIError) else error
-    first = cause.__cause__ or cause  # the client's own name for it may be that of another fault
-    return of("", f"{type(first).__name__}: {cause}".encode(), {}, secrets)
+    """The Failure that a fault of the connection is, as the HTTP client raises it."""
+    first = error.__cause__ or error  # the client's own name for it may be that of another fault
+    return of("", f"{type(first).__name__}: {error}".encode(), {}, secrets)
 
 
 def inside(answer: Any) -> dict | None:
     """The body of an error that comes as an answer of status 200, or breaks it off; else None."""
-    answer = answer[0] if isinstance(answer, list) and answer else answer
     choice = replies.first_choice(answer)
     if not isinstance(answer, dict):
         return None
@@ -167,18 +163,17 @@ def _with_usage(failure, answer):
     return failure
 
 
-def _parsed(text):
-    """An error's body; where it isn't JSON, its text without tags."""
+def parsed(content: bytes) -> Any:
+    """An answer's body, the first of a list; where it isn't JSON, its text without tags."""
     try:
-        body = outside.parsed(text)
+        body = outside.parsed(content)
     except ValueError:
-        return re.sub(r"<[^>]*>", " ", text)
+        return re.sub(r"<[^>]*>", " ", content.decode("utf-8", "replace"))
     return body[0] if isinstance(body, list) and body else body
 
 
-def words(text: str) -> str:
+def _words(error):
     """What an error's body says, in one line: its message, code and parameter, or all of it."""
-    error = _parsed(text)
     for name in ("refused", "error"):
         error = error.get(name, error) if isinstance(error, dict) else error
     said = [error]
@@ -197,16 +192,17 @@ def cleaned(text: str, secrets: Iterable) -> str:
 
 
 def read(kept: dict, answer: Any, headers: Mapping, secrets: Iterable, date=None) -> dict:
-    """The record of a parsed answer of status 200; raises Failure for an error or no choice in it.
+    """The record of an answer of status 200, `parsed`; Failure for an error or no choice in it.
 
     kept: of the request; date: when it came, without one now.
     """
-    if error := inside(answer):
-        raise of(status_of(error), json.dumps(error).encode(), headers, secrets, answer)
     try:
+        if error := inside(answer):
+            raise of(status_of(error), json.dumps(error).encode(), headers, secrets, answer)
         return replies.as_record(kept, answer, date)
-    except ValueError as e:
-        raise _with_usage(Failure("bad answer", 200, str(e), "again"), answer) from None
+    except (ValueError, RecursionError) as e:
+        said = f"{e}: {cleaned(answer, secrets)}" if isinstance(answer, str) else str(e)
+        raise _with_usage(Failure("bad answer", 200, said, "again"), answer) from None
 
 
 def withheld(kept: dict, failure: Failure, date=None) -> dict:

@@ -1,28 +1,27 @@
 """The progress that is shown while models are called: calls done, rate, time left, cost, failures.
 
-    with Watch(["my_paper/01_answers"]) as watch:    # make, for the processes of its notebooks
-        watch.write("one more notebook is done")
-
-A terminal has a line for each notebook, redrawn once a second; elsewhere one is printed now and
-then.
+with Watch() as watch:    # of a make; of its processes one calls at a time
+    watch.write("one more notebook is done")
 """
 
 import contextlib
-import os
+import datetime
+import shutil
 import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable
 from typing import TextIO
+
+from bedside.read.surroundings import here
 
 from . import budget
 
-DRAWN_S, PRINTED_S = 1.0, 30.0  # seconds between two views in a terminal, and elsewhere
+DRAWN_S, PRINTED_S = 1.0, 30.0  # seconds between two lines in a terminal, and elsewhere
 
 
 class Meter:
-    """Counts what calls bring, and shows it: on stderr, or by the budget's file to a Watch.
+    """Counts what calls bring, and tells it once a second: on stderr, or to the make's Watch.
 
     label: what is asked; total: how many requests, if that is known; recorded: those that need no
     call.
@@ -40,54 +39,48 @@ class Meter:
         self.recorded, self.count, self.usd, self.unpriced = recorded, 0, 0.0, 0
         self.failed, self.again = Counter(), Counter()  # by kind: for good, and tried once more
         self.began, self.told = time.monotonic(), 0.0
-        self.live = bool(os.environ.get("BEDSIDE_LIVE"))
+        self.live = here.live
 
     def paid(self, usd: float | None) -> None:
         self.usd, self.unpriced = self.usd + (usd or 0.0), self.unpriced + (usd is None)
 
     def done(self) -> None:
         self.count += 1
-        self._tell()
+        self.tell()
 
-    def waits(self) -> None:
-        """Another process of this make has its turn."""
-        self._tell(f"{self.label}: waits while another notebook calls models")
-
-    def close(self) -> None:
-        self.told = 0.0
-        self._tell()
-        if self.shown and not self.live:
-            print(file=sys.stderr)
-
-    def _tell(self, line=""):
-        if (now := time.monotonic()) - self.told < DRAWN_S:
+    def tell(self, instead: str = "", end: str = "") -> None:
+        """Tell how far it is, or something else instead."""
+        if time.monotonic() - self.told < DRAWN_S and not end:
             return
-        self.told = now
-        if self.live:
-            self.account.tell(line or self.line())
-        elif self.shown:
-            print(f"\r{line or self.line()}", end="", file=sys.stderr, flush=True)
+        self.told = time.monotonic()
+        if self.live and not instead:
+            study, _, notebook = self.account.notebook.partition("/")
+            self.account.tell(f"{study}/{notebook[:2]} {self.line()}")
+        elif self.shown and not self.live:
+            print(f"\r{instead or self.line()}", end=end, file=sys.stderr, flush=True)
 
     def line(self) -> str:
-        from tqdm import tqdm
-
-        told = [f"recorded {self.recorded}", f"cost ${self.usd:.4f}"]
-        told += [f"and {self.unpriced} of unknown cost"] * bool(self.unpriced)
+        done, rate = self.recorded + self.count, self.count / (time.monotonic() - self.began)
+        told = [f"{self.label}: {done}" + (f" of {self.total}" if self.total else "")]
+        told += [f"{rate:.1f}/s"]
+        if self.total and rate:
+            left = datetime.timedelta(seconds=round((self.total - done) / rate))
+            told += [f"{left} left"]
+        told += [f"${self.usd:.2f}" + f" and {self.unpriced} of unknown cost" * bool(self.unpriced)]
         for what, counts in (("failed", self.failed), ("tried again", self.again)):
-            kinds = " ".join(f"{n} {kind}" for kind, n in sorted(counts.items()))
+            kinds = ", ".join(f"{n} {kind}" for kind, n in sorted(counts.items()))
             told += [f"{what}: {kinds}"] * bool(kinds)
-        done, seconds = self.recorded + self.count, time.monotonic() - self.began
-        more = {"initial": self.recorded, "prefix": self.label, "ascii": True, "unit": "call"}
-        return tqdm.format_meter(done, self.total, seconds, **more, postfix=", ".join(told))
+        return ", ".join(told)
 
 
 class Watch:
-    """Shows the progress of this make's notebooks while its block runs."""
+    """Shows while its block runs how far the notebook of this make is that calls models."""
 
-    def __init__(self, names: Iterable[str], shown: bool = True, file: TextIO | None = None):
-        self.under_way, self.shown, self.file = set(names), shown, file or sys.stdout
-        self.over, self.lock, self.bars = threading.Event(), threading.Lock(), {}
+    def __init__(self, shown: bool = True, file: TextIO | None = None):
+        self.file, self.over, self.lock = file or sys.stdout, threading.Event(), threading.Lock()
+        self.wide = shutil.get_terminal_size().columns - 1 if self.file.isatty() else 0
         self.thread = threading.Thread(target=self._watch, daemon=True)
+        self.shown = shown
 
     def __enter__(self):
         if self.shown:
@@ -96,40 +89,19 @@ class Watch:
 
     def __exit__(self, *_):
         self.over.set()
-        if self.shown:
-            self.thread.join()
-        for bar in self.bars.values():
-            bar.close()
+        if self.wide and self.shown:
+            self.write("")
 
-    def write(self, text: str, name: str = "") -> None:
-        """Print a line above the view. name: the notebook that is done, if the line says so."""
-        from tqdm import tqdm
-
+    def write(self, text: str) -> None:
+        """Print a line in the place of the progress."""
         with self.lock:
-            self.under_way.discard(name)
-            if name in self.bars:
-                self.bars.pop(name).close()
-            tqdm.write(text, file=self.file)
-            self.file.flush()
+            print(f"\r{'':{self.wide}}\r" * bool(self.wide) + text, file=self.file, flush=True)
 
     def _watch(self):
-        terminal = self.file.isatty()
-        while not self.over.wait(DRAWN_S if terminal else PRINTED_S):
+        while not self.over.wait(DRAWN_S if self.wide else PRINTED_S):
             with contextlib.suppress(Exception), self.lock:  # a view must not end a run
-                for name, line in budget.progress().items():
-                    if name in self.under_way:
-                        study, _, notebook = name.partition("/")
-                        short = notebook[:2] if notebook[:2].isdigit() else notebook
-                        show = self._draw if terminal else self._print
-                        show(name, f"{study}/{short} {line}")
-
-    def _print(self, name, text):
-        print(text, file=self.file, flush=True)
-
-    def _draw(self, name, text):
-        from tqdm import tqdm
-
-        if name not in self.bars:
-            form = {"bar_format": "{desc}", "dynamic_ncols": True}
-            self.bars[name] = tqdm(total=0, leave=False, file=self.file, **form)
-        self.bars[name].set_description_str(text)
+                if (line := budget.progress()) and self.wide:
+                    line = f"\r{line[: self.wide]:{self.wide}}"
+                    print(line, end="", file=self.file, flush=True)
+                elif line:
+                    print(line, file=self.file, flush=True)

@@ -13,7 +13,6 @@ import datetime
 import difflib
 import functools
 import json
-import os
 import re
 import tomllib
 from collections.abc import Iterable, Sequence
@@ -24,7 +23,8 @@ import msgspec
 from msgspec import Meta
 
 from bedside import BedsideError, choose
-from bedside.read import outside, paths, surroundings
+from bedside.read import outside, paths
+from bedside.read.surroundings import here, variable
 
 from . import store
 
@@ -38,7 +38,6 @@ FORMS = ("json_schema", "json_object", "none")
 ROUTES = {"chat": "/chat/completions", "completions": "/completions"}  # by `api` of an entry
 ONE_OF = {"api": tuple(ROUTES), "response_format": FORMS, "system": ("user",)}
 THINK = ["<think>", "</think>"]
-INLINE = "BEDSIDE_ENTRIES"  # the variable with a script's own entries, for what it starts
 OURS = ("model", "messages", "prompt", "stream", "n")  # of a call's body
 VARIABLE = re.compile(r"\$\{(\w+)\}")
 PASSWORD = re.compile(r"//[^/@]*:(?!\$\{)[^/@]+@")
@@ -201,8 +200,7 @@ def _read():
             sound[name] = as_model(name, fields, f"{paths.rel(path)}, [{name}]")
         except BedsideError as e:
             faults[name] = str(e)
-    own = json.loads(surroundings.variable(INLINE) or "{}")
-    return sound | {name: as_model(name, fields) for name, fields in own.items()}, faults
+    return sound | {name: as_model(name, fields) for name, fields in here.entries.items()}, faults
 
 
 def names_of(given: str | dict | Sequence[str | dict]) -> str:
@@ -218,10 +216,9 @@ def names_of(given: str | dict | Sequence[str | dict]) -> str:
     fields = {k: v for k, v in given.items() if k != "name"}
     name = re.sub(r"[\s,]+", "-", str(given.get("name") or given.get("model") or "").strip())
     made = as_model(name, fields, where := f"models, the entry {name!r}")
-    own = json.loads(surroundings.variable(INLINE) or "{}")
-    if name not in own and entries().get(name, made) != made:
+    if name not in here.entries and entries().get(name, made) != made:
         raise BedsideError(f"{where}: data/models.toml has another one of this name; rename yours")
-    os.environ[INLINE] = json.dumps(own | {name: fields}, default=str)
+    here.entries = here.entries | {name: fields}
     entries()[name] = made
     return name
 
@@ -291,7 +288,7 @@ def check_callable(name: str) -> None:
     check_there(name)
     _check_alone(name)
     m = model(name)
-    if unset := [v for v in _from_environment(m) if not surroundings.variable(v)]:
+    if unset := [v for v in _from_environment(m) if not variable(v)]:
         what = "its key in " * (unset[0] == m.api_key_env)
         raise StopRun(f"model {name!r} needs {what}the environment variable {unset[0]}")
 
@@ -308,7 +305,7 @@ def _variables(value):
 
 def secrets(name: str) -> list[str]:
     """What no message about a model may show: its key, and what else the environment gives it."""
-    return [*filter(None, map(surroundings.variable, _from_environment(model(name))))]
+    return [*filter(None, map(variable, _from_environment(model(name))))]
 
 
 def connection(name: str, url: str | None = None) -> dict:
@@ -316,7 +313,7 @@ def connection(name: str, url: str | None = None) -> dict:
     m = model(name)
     return {
         "base_url": expanded(url or m.base_url),
-        "api_key": surroundings.variable(m.api_key_env) or "none",  # for endpoints that want none
+        "api_key": variable(m.api_key_env) or "none",  # for endpoints that want none
         "timeout": m.timeout_s,
         "default_query": expanded(m.query),
         "default_headers": expanded(m.headers),
@@ -419,7 +416,7 @@ def expanded(value: Any) -> Any:
     """A value of an entry with ${VARIABLES} from the environment in its texts."""
 
     def filled(match):
-        return json.dumps(surroundings.variable(match[1]) or match[0])[1:-1]
+        return json.dumps(variable(match[1]) or match[0])[1:-1]
 
     return json.loads(VARIABLE.sub(filled, json.dumps(value)))
 

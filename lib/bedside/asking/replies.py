@@ -112,15 +112,6 @@ class Request:
         return {"key": self.key, "item": self.item, "chars": self.chars, "fields": fields}
 
 
-def alike(fields: dict) -> str:
-    """What requests have in common whose replies are about equally long: limit and form.
-
-    fields: as a recording keeps them.
-    """
-    limits = {k: v for k, v in fields.items() if k.startswith("max_")}
-    return store.canonical([limits, fields.get("response_format")])
-
-
 @dataclass(frozen=True)
 class Reply:
     """What came back. Where nothing usable came `error` says why; that is never recorded."""

@@ -15,7 +15,6 @@ import time
 from dataclasses import dataclass, replace
 
 from bedside import BedsideError
-from bedside.read import outside
 
 from . import budget, failures, registry, store
 from .failures import Failure
@@ -128,7 +127,7 @@ class Calls:
             await asyncio.gather(*self.tasks.values(), return_exceptions=True)
             await self.recordings.flush()
         finally:
-            self.meter.close()
+            self.meter.tell(end="\n")
             self.account.close()
             await self.stack.aclose()
 
@@ -153,10 +152,13 @@ class Calls:
                 self.account.check_price(name)
                 self.recordings.check_writable(name)
                 if not self.models:
-                    await self.stack.enter_async_context(budget.turn(self.meter.waits))
+                    await self.stack.enter_async_context(budget.turn(self._waits))
                     self.recordings.refresh()  # what others have recorded meanwhile
                 self.models[name] = await opened(self.stack, name)
         return self.models[name]
+
+    def _waits(self):
+        self.meter.tell("waits while another process of this make calls models")
 
     async def _asked(self, request):
         try:
@@ -269,12 +271,5 @@ async def send(client, request, secrets=()):
     content = failures.masked(response.content, secrets)
     if status != 200:
         raise failures.of(status, content, headers, secrets)
-    try:
-        record = failures.read(request.kept(), outside.parsed(content), headers, secrets)
-    except (ValueError, RecursionError):
-        text = content.decode("utf-8", "replace")
-        told = (
-            f"the endpoint's answer is not JSON: {failures.cleaned(failures.words(text), secrets)}"
-        )
-        raise Failure("bad answer", 200, told, "again") from None
+    record = failures.read(request.kept(), failures.parsed(content), headers, secrets)
     return {**record, "latency_s": round(time.monotonic() - began, 3)}

@@ -14,7 +14,7 @@ import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -162,11 +162,6 @@ class Recordings:
         """The record with this key, or None."""
         line = self._lines.get(key)
         return line and outside.parsed(line)
-
-    def found(self, keys: Iterable[str]) -> Iterator[tuple[str, dict]]:
-        """(key, record) of these keys that there are, what was appended meanwhile included."""
-        self.refresh()
-        return ((k, self.get(k)) for k in keys if k in self)
 
     def records(self) -> Iterator[dict]:
         """All records, file by file."""

@@ -246,7 +246,7 @@ class _Submission:
                 said = e.response
                 failure = failures.of(e.status_code, said.content, said.headers, secrets)
             except openai.APIConnectionError as e:
-                failure = failures.lost(e, secrets)
+                failure = failures.lost(e.__cause__ or e, secrets)
             if not (failure.again or (EARLY.search(failure.message) and not job.batch)):
                 break
             pause = (

@@ -4,7 +4,8 @@ import re
 from collections.abc import Collection
 
 from bedside import BedsideError, choose
-from bedside.read import paths, surroundings
+from bedside.read import paths
+from bedside.read.surroundings import began, variable
 
 TABLE = """
 PROFILE      | notebooks data letter latex annotate | sample: our items; public: released data
@@ -58,7 +59,7 @@ def taken(command: str) -> tuple[str, ...]:
 
 def of_make() -> dict[str, str]:
     """{NAME: value} of what make was given, by its line or the environment; {} without a make."""
-    return {n: surroundings.variable(n) for n in KNOWN} if surroundings.began() else {}
+    return {n: variable(n) for n in KNOWN} if began() else {}
 
 
 def check(goals: Collection[str], line: dict[str, str]) -> None:

@@ -17,16 +17,27 @@ import sys
 import threading
 from importlib.metadata import EntryPoint
 
+from jupyter_client.manager import AsyncKernelManager
 from jupyter_client.provisioning import KernelProvisionerFactory
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
+from traitlets import Dict
 
-from bedside.read import paths
+from bedside.read import paths, surroundings
 
 NAME = "bedside-forked"
 IMPORTED = """ipykernel.ipkernel ipykernel.kernelapp pandas pandas.io.formats.style jinja2
     matplotlib.figure matplotlib.backends.backend_agg matplotlib.backends.backend_svg seaborn
     scipy.special scipy.optimize rapidfuzz sklearn.feature_extraction.text""".split()
 SERVER = multiprocessing.get_context("forkserver" if sys.platform == "linux" else "spawn")
+
+
+class Started(AsyncKernelManager):
+    """Starts a kernel in an environment of its own."""
+
+    environment = Dict().tag(config=True)
+
+    async def start_kernel(self, **options):
+        return await super().start_kernel(**{**options, "env": self.environment})
 
 
 def warm() -> None:
@@ -70,7 +81,7 @@ class Forked(LocalProvisioner):
 
     async def launch_kernel(self, cmd, **options):
         given = cmd[cmd.index("-f") :]
-        self.process = Process(target=_kernel, args=(given, dict(options.get("env", os.environ))))
+        self.process = Process(target=_kernel, args=(given, dict(options["env"])))
         self.process.start()
         self.pid = self.process.pid
         return self.connection_info
@@ -80,8 +91,7 @@ def _kernel(arguments, environment):
     """Run a kernel that ends with the process that started it, however that ends."""
     threading.Thread(target=_follow, daemon=True).start()
     os.setsid()
-    os.environ.clear()
-    os.environ.update(environment)
+    surroundings.enter(environment)
     os.chdir(paths.ROOT)
     from ipykernel.kernelapp import IPKernelApp
 

@@ -1,4 +1,4 @@
-"""Notebooks: their list and parameters, their execution by papermill, and plans of their calls."""
+"""Notebooks: their list and parameters, and their execution by papermill."""
 
 import ast
 import contextlib
@@ -12,15 +12,11 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from bedside import BedsideError, choose
-from bedside.asking import store, usage
-from bedside.asking.replies import alike
-from bedside.read import outside, paths
-
-if TYPE_CHECKING:
-    import pandas as pd
+from bedside.asking import store
+from bedside.read import paths, surroundings
+from bedside.read.surroundings import here
 
 # errors that would stop every other notebook too; the last are of the surroundings
 STOPS = ("StopRun", "StoreError", "Unwritable")
@@ -112,7 +108,9 @@ def execute(path: Path, out: Path, given: dict) -> None:
         short = "/tmp" if os.name == "posix" and len(tempfile.gettempdir()) > LONGEST else None
         with tempfile.TemporaryDirectory(dir=short) as own:
             sockets = {"transport": "ipc", "ip": f"{own}/kernel"} if os.name == "posix" else {}
-            config = Config({"KernelManager": sockets})
+            environment = surroundings.handing_over(Path(own) / "settings.json")
+            config = Config({"KernelManager": sockets, "Started": {"environment": environment}})
+            config.NotebookClient.kernel_manager_class = f"{__package__}.kernels.Started"
             # a kernel that is interrupted at its end would report an error for nothing
             config.NotebookClient.extra_arguments = ["--log-level=50"]
             papermill.execute_notebook(
@@ -212,7 +210,7 @@ def run_across(profile: str) -> Path:
 
 def executed(name: str, profile: str) -> Path:
     """The path of a notebook once executed, in this process's run or in a profile."""
-    place = os.environ.get("BEDSIDE_RUN") or profile
+    place = here.run or profile
     return paths.CACHE / "executed" / place / f"{name}.ipynb"
 
 
@@ -239,7 +237,7 @@ def run_all(names: list[str], given: dict, jobs: int = 0, done: Callable | None 
         kernels.warm()
     from . import settings
 
-    mark = (lambda *_: None) if given.get("mode") in ("plan", "batch") else settings.mark
+    mark = (lambda *_: None) if given.get("mode") == "batch" else settings.mark
     mark(names, "started")
     first = {n for n in _first() if n in names}
     faults, ready = {}, {n: threading.Event() for n in first}
@@ -292,86 +290,3 @@ def _allow_files():
             raise BedsideError(f"{told}: allow more (ulimit -n {FILES}), then run again")
         if soft != resource.RLIM_INFINITY and soft < FILES:
             resource.setrlimit(resource.RLIMIT_NOFILE, (FILES, hard))
-
-
-def planned(given: dict, paper: str = "") -> "pd.DataFrame":
-    """The calls without a recording, as a frame with a row for each; nothing is called.
-
-    Columns: notebook, model, key, prompt and completion (maximum tokens), expected_prompt and
-    expected_completion (from the model's earlier replies; missing while too few are recorded), and
-    adaptive: the notebook's step that depends on earlier replies, so that its calls are a bound.
-    Later steps assume replies of full length. A call that several notebooks make counts for the
-    first of them, since its reply is then recorded.
-    """
-    import pandas as pd
-
-    from . import settings
-
-    first = {}
-    with tempfile.TemporaryDirectory() as tmp, settings.environment(BEDSIDE_FIGURES=tmp):
-        run_all(listed(paper), {**given, "mode": "plan"})
-        for name in listed(paper):
-            study, _, notebook = name.partition("/")
-            adaptive = paths.papers()[study].get("adaptive", {}).get(notebook, "")
-            for p in Path(tmp).glob(f"**/.parts/{name.replace('/', '.')}.plan.json"):
-                for r in json.loads(p.read_text()):
-                    first.setdefault(r["key"], {"notebook": name, **r, "adaptive": adaptive})
-    columns = "notebook model key prompt completion chars like wave adaptive".split()
-    return _expected(pd.DataFrame(first.values(), columns=columns))
-
-
-ENOUGH = 5  # similar replies needed to expect the length of the next ones
-
-
-def _expected(calls):
-    """Planned calls with the expected tokens of each: the mean over similar replies.
-
-    Similar: with the same limit and form of the answer, in the same study if it has enough. Of
-    replies under another limit no more counts than this one allows, and a prompt never has more
-    tokens than bytes, so nothing expected is more than the most. That is raised where an endpoint
-    has passed its limit before.
-    """
-    import numpy as np
-
-    said, means = _said(calls["model"].unique()), {}
-    calls = calls.assign(study=calls["notebook"].str.partition("/")[0] if len(calls) else "")
-    longest = said.groupby(["model", "like"])["completion_tokens"].max()
-    seen = [longest.get(key, 0) for key in zip(calls["model"], calls["like"])]
-    calls["completion"] = np.maximum(calls["completion"], seen)
-    for by in (["model", "study", "like"], ["model", "like"], ["model"]):
-        for key, mine in said.groupby(by):
-            if len(mine) >= ENOUGH and mine["chars"].sum():
-                of_chars = mine["prompt_tokens"].sum() / mine["chars"].sum()
-                means[key] = of_chars, mine["completion_tokens"]
-    kinds = list(zip(*(calls[k] for k in ("model", "study", "like", "completion"))))
-    found = {kind: _mean(means, *kind) for kind in dict.fromkeys(kinds)}
-    of_chars, completion = np.array([found[k] for k in kinds], float).reshape(-1, 2).T
-    calls["expected_prompt"] = np.minimum(calls["chars"] * of_chars, calls["prompt"])
-    calls["expected_completion"] = completion
-    return calls
-
-
-def _mean(means, model, study, like, limit):
-    """(prompt tokens for each character, reply tokens) of the replies most similar to a call."""
-    keys = (key for key in ((model, study, like), (model, like), (model,)) if key in means)
-    of_chars, replies = means.get(next(keys, None), (None, None))
-    return of_chars, None if replies is None else replies.clip(upper=limit).mean()
-
-
-def _said(names):
-    """Recorded replies in all studies: model, study, like, their tokens, characters sent."""
-    import pandas as pd
-
-    rows = []
-    for name in names:
-        for path in paths.RECORDINGS.glob(f"*/*/{paths.file_name(name)}.jsonl"):
-            for line in path.read_bytes().splitlines():
-                try:
-                    r = outside.parsed(line)
-                    outside.fitted(r, store.Record)
-                except ValueError:
-                    continue  # a line that a crash cut short
-                like, counts = alike(r["fields"]), (*usage.used(r)[:2], r.get("chars"))
-                rows.append((name, path.parts[-3], like, *counts))
-    columns = ["model", "study", "like", "prompt_tokens", "completion_tokens", "chars"]
-    return pd.DataFrame(rows, columns=columns).dropna()

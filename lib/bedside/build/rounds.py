@@ -3,11 +3,11 @@
 submitting.submit(Notebooks(given))
 """
 
-import os
 from pathlib import Path
 
 from bedside import BedsideError
 from bedside.asking import batches, budget
+from bedside.read.surroundings import here, within
 
 from . import notebooks, settings
 
@@ -21,10 +21,9 @@ class Notebooks:
     def __init__(self, given: dict, paper: str = ""):
         self.given, self.fault, self.left = given, "", notebooks.listed(paper)
         profile = given.get("profile", "sample")
-        self.run = os.environ.get("BEDSIDE_RUN") or profile
-        known = {k: v for k, v in given.items() if k in ("profile", *settings.DEFAULTS)}
-        s = settings.validated(**known)
-        self.account = account(s)
+        self.run = here.run or profile
+        known = {k: v for k, v in given.items() if k in settings.NAMES}
+        self.account = account(settings.validated(**known))
         usual = profile, settings.name_of(profile, settings.changed(given))
         named = {} if self.run in usual else {"run": self.run}
         self.command = command("record", {**named, **known})
@@ -32,7 +31,7 @@ class Notebooks:
     def ask(self, folder: Path) -> None:
         """Let all that still miss replies put down what can be asked now, below a folder."""
         through, self.fault = [], ""
-        with settings.environment(BEDSIDE_FIGURES=str(folder)):
+        with within(figures=str(folder)):
             try:
                 given = {**self.given, "mode": "batch"}
                 notebooks.run_all(self.left, given, done=lambda name, _: through.append(name))
@@ -44,9 +43,9 @@ class Notebooks:
         self.left = [n for n in self.left if n.replace("/", ".") in asked or n not in through]
 
 
-def account(s: dict) -> budget.Account:
-    """On whose account batches go, by settings."""
-    return budget.Account("batches", s["budget_usd"], s["budget_total"], settings.scope(s))
+def account(run: settings.Settings) -> budget.Account:
+    """On whose account batches go, by settings, or a Run that has them."""
+    return budget.Account("batches", run.budget_usd, run.budget_total, settings.scope(run))
 
 
 def command(target: str, given: dict) -> str:

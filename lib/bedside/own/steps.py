@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,15 +10,16 @@ from typing import TYPE_CHECKING
 from bedside import BedsideError, choose
 from bedside.asking import registry
 from bedside.asking.models import MODES, waited
-from bedside.build import notebooks, rounds, settings
+from bedside.build import notebooks, plans, rounds, settings
 from bedside.publish.pages import own as page
 from bedside.publish.pages import tell_calls
 from bedside.read import paths
+from bedside.read.surroundings import within
 from bedside.read.user_files import there
 from bedside.write import tables
 
 from . import results, saved
-from .study import Own, answers, labelled, on_labelled, verdicts
+from .study import PAPER, Own, answers, labelled, on_labelled, verdicts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,17 +56,17 @@ async def _all_of_it(own):
 
 
 def plan(own: Own) -> None:
-    """Print the number of calls and their maximum cost, direct and in batches, without a call."""
+    """Print the number of calls and what they cost, direct and in batches, without a call."""
     waited(_all_of_it(own))
-    calls = own.planned()
-    for model, count in Counter(r.model for r in calls).items():
-        mine = [r.estimate() for r in calls if r.model == model]
-        usd, saved = ([registry.cost(model, *e, batch=b) for e in mine] for b in (0, 1))
-        told = "unknown cost, since its entry has no price" if None in usd else f"${sum(usd):.2f}"
-        told += "" if usd == saved else f", in batches ${sum(saved):.2f}"
+    calls = plans.of_study(PAPER, own.planned())
+    for model, mine in calls.groupby("model", sort=False):
+        ways = (False, True) if registry.model(model).batch_discount else (False,)
+        cost = "; in batches ".join(plans.told(mine, way) for way in ways)
         since = registry.model(model).price_date
-        told += f" (price as of {since})" * bool(since)
-        print(f"{model}: {count} calls, at most {told}")
+        priced = f" (price as of {since})" * bool(since)
+        print(f"{model}: {len(mine)} calls, {cost}{priced}")
+    for line in plans.notes(calls):
+        print(line)
     print(f"{len(calls)} calls in all; none was made")
 
 
@@ -78,12 +78,12 @@ class Questions:
 
     def __init__(self, given: dict):
         own, self.given = begun({**given, "mode": "plan"})
-        self.run, self.account, self.fault = f"own-{own.name}", rounds.account(vars(own)), ""
+        self.run, self.account, self.fault = f"own-{own.name}", rounds.account(own), ""
         self.command = rounds.command("study", self.given)
 
     def ask(self, folder: Path) -> None:
         """Let what can be asked now be put down below a folder."""
-        with settings.environment(BEDSIDE_FIGURES=str(folder)):
+        with within(figures=str(folder)):
             asyncio.run(_all_of_it(Own(**{**self.given, "mode": "batch"})))
 
 
@@ -96,9 +96,9 @@ def execute(own: Own, given: dict) -> None:
     calling = own.mode in ("record", "fresh")
     if calling:
         budget.make()
-    live = settings.environment(BEDSIDE_LIVE="1" if calling else "")
+    live = within(live=calling)
     try:
-        with live, progress.Watch([f"own/{own.name}"], calling):
+        with live, progress.Watch(calling):
             executed = notebooks.run_own(own.name, {**blank, **given})
     finally:
         if calling:

@@ -25,12 +25,8 @@ THOUGHTS = "completion_tokens_details.reasoning_tokens"  # in what a reply says 
 
 
 SILENT = ", so a budget counts each call at the most that it can cost"
-# what to do where an endpoint refuses a request and doesn't say which part of it
-HERE = dict.fromkeys(
-    ("bad request", "unsupported parameter"),
-    "what was sent stands above; name in `omit` of its entry what the endpoint doesn't take"
-    " (docs/your_model.md)",
-)
+# kinds that may be an answer's form, which a refusal needn't name
+UNNAMED = ("bad request", "unsupported parameter")
 
 
 class _Probe(NamedTuple):
@@ -94,13 +90,13 @@ async def tried(name: str, tell: Callable[[str], None] = print) -> bool:
             m = await sending.opened(stack, name)
             lines, faults, usd, counted = await _probed(m, name, tell)
     except StopRun as e:
-        lines, faults, usd, counted = [], [str(e)], 0.0, True
+        lines, faults, usd, counted = {}, [str(e)], 0.0, True
     finally:
         registry.entries()[name] = kept
     if lines:
         tell(f'  Add to ["{name}"] in data/models.toml:')
-        for line in lines:
-            tell(f"    {line}")
+        for key, value in lines.items():  # JSON's texts, numbers and lists are valid TOML
+            tell(f"    {key} = {json.dumps(value)}")
     for line in dict.fromkeys(faults):
         tell(f"  {line}")
     if since := registry.model(name).price_date:
@@ -115,7 +111,7 @@ async def tried(name: str, tell: Callable[[str], None] = print) -> bool:
 
 
 async def _probed(m, name, tell):
-    """(lines that the entry lacks, other faults, USD, whether usage came) after MOST calls."""
+    """({key: value} that the entry lacks, other faults, USD, whether usage came) of all calls."""
     lines, faults, usd, counted, left = {}, [], 0.0, True, list(PROBES)
     for _ in range(MOST):
         if not left:
@@ -139,13 +135,12 @@ async def _probed(m, name, tell):
             registry.entries()[name] = msgspec.structs.replace(registry.model(name), **fix)
             lines |= fix
         elif failure:
-            way = HERE.get(failure.kind) or failures.hint(name, failure)
-            return _toml(lines), [f"{failure.kind}: {way}"], usd, counted
+            return lines, [f"{failure.kind}: {failures.hint(name, failure)}"], usd, counted
         if not again:
             left.pop(0)
     if left and not faults:
         faults.append(f"{left[0].what}: not tried, since {MOST} calls were used up")
-    return _toml(lines), faults if not lines else [], usd, counted
+    return lines, faults if not lines else [], usd, counted
 
 
 async def _sent(m, request):
@@ -194,11 +189,11 @@ def _missing(name, request, failure):
     sent = [k for k in body if k not in ("model", "messages")]
     places = {k: re.search(rf"(?<!\w){k}(?!\w)", message) for k in sent}
     named = sorted((place.start(), k) for k, place in places.items() if place)
-    refused = "response_format" in body and failure.kind in HERE
+    refused = "response_format" in body and failure.kind in UNNAMED
     if not (named or refused):
         return {}
     key = named[0][1] if named else "response_format"
-    if key.startswith("max_") and "max_completion_tokens" in message and key == "max_tokens":
+    if key == "max_tokens" and "max_completion_tokens" in message:
         return {"max_tokens_name": "max_completion_tokens"}
     if key == m.max_tokens_name and key != "max_tokens":
         return {"max_tokens_name": "max_tokens"}
@@ -227,8 +222,3 @@ def _lacking(name, probe, record, reply):
             return {"response_format": "none"}, "", True
         return {}, f"no verdict can be read in {reply.text[:160]!r}, so it can't be a judge", False
     return {}, "", False
-
-
-def _toml(lines):
-    """Lines of an entry; JSON's texts, numbers and lists are valid TOML."""
-    return [f"{key} = {json.dumps(value)}" for key, value in lines.items()]

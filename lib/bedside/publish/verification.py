@@ -9,6 +9,7 @@ from collections.abc import Callable
 from bedside import BedsideError
 from bedside.build import notebooks, settings
 from bedside.read import paths, sources
+from bedside.read.surroundings import within
 
 from . import letters, pages
 
@@ -29,7 +30,7 @@ def verify(profile: str, explorer: tuple[Callable, Callable] | None = None) -> N
     committed, apart = _names(profile), _private(profile)
     without = {name: old[name] for name in apart if name in old}
     write, read = explorer or (None, None)
-    with settings.environment(BEDSIDE_FIGURES=str(scratch)):
+    with within(figures=str(scratch)):
         _rebuild(profile, without, committed, write)
     files, kept = (
         [f for f in found if not f.endswith("manifest.json")]

@@ -11,7 +11,9 @@ from urllib.parse import quote
 
 from bedside import BedsideError
 
-ROOT = Path(os.environ.get("BEDSIDE_ROOT") or Path(__file__).resolve().parents[3])
+from . import surroundings
+
+ROOT = Path(surroundings.variable("BEDSIDE_ROOT") or Path(__file__).resolve().parents[3])
 DATA = ROOT / "data"
 EXTERNAL = DATA / "external"
 PROMPTS = DATA / "prompts"

@@ -1,9 +1,7 @@
 """A field for a student's pseudonym, and a hint for a text without quotation marks."""
 
-import os
-
 from bedside import BedsideError
-from bedside.read import paths
+from bedside.read import paths, surroundings
 
 KEPT = paths.CACHE / "pseudonym"
 LAB = "JPY_SESSION_NAME"  # set where somebody has opened a notebook, not where one is built
@@ -21,14 +19,14 @@ def name():
 def kept():
     """The pseudonym that was typed last; "" without one."""
     try:
-        return KEPT.read_text(encoding="utf-8") if LAB in os.environ else ""
+        return KEPT.read_text(encoding="utf-8") if surroundings.variable(LAB) else ""
     except (OSError, ValueError):
         return ""
 
 
 def keep(text):
     """Keep a pseudonym for the next start; in a read-only folder it is kept in the field alone."""
-    if LAB in os.environ:
+    if surroundings.variable(LAB):
         try:
             KEPT.parent.mkdir(parents=True, exist_ok=True)
             paths.write(KEPT, text)

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from bedside.asking import dry_run, registry
+from bedside.asking import registry
 from bedside.asking.replies import NO_ANSWER, Request, json_object, response_format
 from bedside.judging import parsing
 from bedside.read import checks
@@ -92,8 +92,7 @@ async def generate_all(run, myths, start, judging, **options):
     """
     made = []
     for model in run.models:
-        with dry_run.in_sequence():  # each myth's examples follow from the grades before
-            made.append(await generate(run, model, myths, start, judging, **options))
+        made.append(await generate(run, model, myths, start, judging, **options))
     questions, rounds = (pd.concat(part, ignore_index=True) for part in zip(*made))
     if len(made) > 1:
         questions["item"] = questions["generator"] + " " + questions["item"]

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pandas as pd
 
-from bedside.asking import dry_run
 from bedside.asking.models import requests_to
 from bedside.asking.replies import response_format
 from bedside.judging import parsing
@@ -41,8 +40,7 @@ async def generated(run, design, drawn, writer=""):
     A case with fewer than LEAST items has the status `few`. One without any has the status of its
     last reply, or the reason why that holds no text, and no scripts.
     """
-    with dry_run.in_sequence():  # whether there is another try depends on the one before
-        found = await _with_key_items(run, drawn, writer)
+    found = await _with_key_items(run, drawn, writer)
     return found, await scripts(run, design, found, writer)
 
 

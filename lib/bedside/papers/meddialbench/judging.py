@@ -228,21 +228,20 @@ async def diagnosed(run, known, texts, held):
     """
     asked = held.assign(references=held["names"], text=held["diagnosis"])
     learnt = baselines.learnt(known.diagnosis)
-    with dry_run.in_sequence():  # only a wrong diagnosis is judged for misled
-        same = await run.grade(asked, YES_NO, "judge_diagnosis", learnt, baseline=Overlap, **SAME)
-        same = same.rename(columns={"raw": "verdict", "status": "verdict_status"})
-        done = joined(held, same)
-        done["correct"] = yes(done.pop("value"))
+    same = await run.grade(asked, YES_NO, "judge_diagnosis", learnt, baseline=Overlap, **SAME)
+    same = same.rename(columns={"raw": "verdict", "status": "verdict_status"})
+    done = joined(held, same)
+    done["correct"] = yes(done.pop("value"))
 
-        wrong = done[(done["correct"] == 0) | done["verdict"].map(dry_run.stands_in)]
-        done["misled"] = done["correct"].map({1.0: 0.0})
-        if len(wrong):
-            asked = wrong_diagnoses(wrong, texts, "case").assign(reply_status="")
-            found = await run.grade(
-                asked, YES_NO, "judge_misled", known.misled, baseline=Overlap, **MISLED
-            )
-            misled = yes(found.set_index("item")["value"])
-            done["misled"] = done["misled"].fillna(done["item"].map(misled))
+    wrong = done[(done["correct"] == 0) | done["verdict"].map(dry_run.stands_in)]
+    done["misled"] = done["correct"].map({1.0: 0.0})
+    if len(wrong):
+        asked = wrong_diagnoses(wrong, texts, "case").assign(reply_status="")
+        found = await run.grade(
+            asked, YES_NO, "judge_misled", known.misled, baseline=Overlap, **MISLED
+        )
+        misled = yes(found.set_index("item")["value"])
+        done["misled"] = done["misled"].fillna(done["item"].map(misled))
     return done
 
 

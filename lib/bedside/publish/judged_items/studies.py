@@ -46,10 +46,10 @@ def collect(profile: str = "sample", papers: str = "", **parameters: Any) -> dic
     taken = {p: None for name in notebooks.listed() for p in notebooks.parameters(name)}
     for name in parameters:
         choose(name, taken, "parameter")
-    profile = settings.validated(profile=profile)["profile"]  # in a run, the run's
+    profile = settings.validated(profile=profile).profile  # in a run, the run's
     document, shared = (
         Document(profile),
-        {k: parameters[k] for k in settings.DEFAULTS if k in parameters},
+        {k: parameters[k] for k in settings.NAMES if k in parameters},
     )
     for name in str(papers).split() or paths.papers():
         room = _room(choose(name, paths.papers(), "paper"), "display")

@@ -92,7 +92,7 @@ ERRORS = "errors.csv"
 
 def errors(folder: Path) -> list[dict]:
     """The failures of this make as rows of `budget.COLUMNS`; also writes them to errors.csv."""
-    path, rows = folder / ERRORS, budget.errors()
+    path, (*_, rows) = folder / ERRORS, budget.told()
     if not rows:
         path.unlink(missing_ok=True)
         return rows
@@ -106,11 +106,11 @@ SHOWN = 5  # how many kinds of failures are printed
 
 def tell_calls(folder: Path) -> None:
     """Print the cost and the failures of this make's calls; write errors.csv into `folder`."""
-    calls, usd, unpriced = budget.total()
+    calls, unpriced, _ = budget.told()
     if not calls:
         return
     told = f"; the price of {unpriced} is unknown" if unpriced else ""
-    print(f"{calls} calls, ${usd:.2f}{told}")
+    print(f"{calls} calls, ${budget.spent():.2f}{told}")
     failed = errors(folder)
     for e in failed[:SHOWN]:
         status = f" ({e['status']})" if e["status"] else ""

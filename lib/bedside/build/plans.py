@@ -1,0 +1,213 @@
+"""Plans: which calls notebooks would make, with their tokens at most and as expected.
+
+Nothing is called and no result written: of each notebook only the cells up to its last question
+are run, here, with stand-ins for replies that aren't there.
+"""
+
+import ast
+import asyncio
+import contextlib
+import functools
+import inspect
+import io
+import multiprocessing
+import signal
+import sys
+import tempfile
+from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from bedside import BedsideError
+from bedside.asking import registry, store, usage
+from bedside.asking.replies import UNLIMITED, Request
+from bedside.read import outside, paths
+from bedside.read.surroundings import within
+
+from . import notebooks
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ENOUGH = 5  # similar replies needed to expect the length of the next ones
+WHOLE = 0.9  # the share of replies to end by themselves: of fewer, these would be the short ones
+
+
+def planned(given: dict, paper: str = "") -> "pd.DataFrame":
+    """The calls of all notebooks, or a study's, without a recording, as a frame; see `expected`.
+
+    Later steps assume replies of full length. A call that several notebooks make counts for the
+    first of them, since its reply is then recorded. Also a column `adaptive`: the notebook's step
+    that depends on earlier replies, so that its calls are a bound.
+    """
+    names, found = notebooks.listed(paper), {}
+    studies = [[n for n in names if n.startswith(f"{study}/")] for study in paths.papers()]
+    with tempfile.TemporaryDirectory() as tmp, within(figures=tmp):
+        with _at_once() as pool:
+            for rows in pool.map(functools.partial(_study, given), studies):
+                for name, key, row in rows:
+                    found.setdefault(key, {"notebook": name, **row})
+    calls = expected(list(found.values()))
+    adaptive = {
+        f"{study}/{notebook}": step
+        for study, entry in paths.papers().items()
+        for notebook, step in entry.get("adaptive", {}).items()
+    }
+    return calls.assign(adaptive=[adaptive.get(name, "") for name in calls["notebook"]])
+
+
+def _at_once():
+    """Forked processes, which Ctrl-C ends without a word; libraries survive a fork on Linux."""
+    if sys.platform != "linux":
+        return ThreadPoolExecutor(1)
+    fork, ends = multiprocessing.get_context("fork"), (signal.SIGINT, signal.SIG_DFL)
+    return ProcessPoolExecutor(mp_context=fork, initializer=signal.signal, initargs=ends)
+
+
+def _study(given, names):
+    """(notebook, key, row) of each call of a study's notebooks."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        return [
+            (name, request.key, _row(request))
+            for name in names
+            for request in asyncio.run(_asked(name, {**given, "mode": "plan"}))
+        ]
+
+
+async def _asked(name, given):
+    """What a notebook asks for that isn't recorded."""
+    cells = [c for c in notebooks.cells(name) if c["cell_type"] == "code"]
+    texts = ["".join(c["source"]) for c in cells]
+    last = max((k for k, text in enumerate(texts) if "await" in text), default=-1)
+    space = {"__name__": "__main__", "display": lambda *_: None}
+    for k, text in enumerate(texts[: last + 1]):
+        try:
+            code = compile(text, f"<{name} {k}>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+            if inspect.iscoroutine(made := eval(code, space)):
+                await made
+        except BedsideError:
+            raise
+        except Exception as e:
+            told = f"notebooks/{name}.ipynb can't be planned: its code cell {k + 1} raises"
+            raise BedsideError(f"{told} {type(e).__name__}: {e}") from e
+        if "parameters" in cells[k]["metadata"].get("tags", []):
+            space |= notebooks.typed(name, given)
+    return space["run"].planned() if last >= 0 else []
+
+
+def _row(request):
+    prompt, completion = request.estimate()
+    form = store.redacted(request.fields).get("response_format") or ""
+    row = {"model": request.model, "form": form, "prompt": prompt, "completion": completion}
+    return {**row, "limit": completion, "chars": request.chars}
+
+
+def of_study(study: str, requests: Iterable[Request]) -> "pd.DataFrame":
+    """The frame of these calls; see `expected`."""
+    return expected([{"notebook": f"{study}/", **_row(r)} for r in requests])
+
+
+def expected(rows: list[dict]) -> "pd.DataFrame":
+    """Planned calls: notebook, model, prompt and completion (tokens at most), and as expected.
+
+    expected_prompt, expected_completion: the mean over the model's own replies under the same limit
+    and form, in the same study if it has enough. While it has too few, over replies of any model to
+    the same form in the study, or else to any; of these only what ended by itself counts, and only
+    where nearly all did. Missing without such replies. Never more than the most, which is raised
+    where an endpoint has passed its limit before. lent: whether it rests on other models' replies,
+    so that a model's thoughts aren't in it.
+    """
+    import pandas as pd
+
+    columns = ["notebook", "model", "form", "prompt", "completion", "limit", "chars"]
+    calls, said = pd.DataFrame(rows, columns=columns), _said()
+    calls["study"] = [name.partition("/")[0] for name in calls["notebook"]]
+    calls["formed"], said["formed"] = calls["form"] != "", said["form"] != ""
+    section = said.groupby(["model", "study", "form", "limit"])["ended"]
+    ended = said[said["ended"] & (section.transform("mean") >= WHOLE)]
+    longest = said.groupby(["model", "form", "limit"])["completion_tokens"].max()
+    seen = [longest.get(key, 0) for key in zip(calls["model"], calls["form"], calls["limit"])]
+    calls["completion"] = calls["completion"].clip(lower=pd.Series(seen, calls.index, float))
+    reply = pd.Series(float("nan"), calls.index)
+    of_char, calls["lent"] = reply.copy(), False
+    for by, known in (
+        (["model", "study", "form", "limit"], said),
+        (["model", "form", "limit"], said),
+        (["study", "form"], ended),
+        (["study", "formed"], ended),
+    ):
+        sums = known.groupby(by).agg(
+            n=("chars", "size"),
+            chars=("chars", "sum"),
+            prompt=("prompt_tokens", "sum"),
+            reply=("completion_tokens", "mean"),
+        )
+        sums = sums[(sums["n"] >= ENOUGH) & (sums["chars"] > 0)]
+        mine = sums.reindex(pd.MultiIndex.from_frame(calls[by])).set_axis(calls.index)
+        calls["lent"] |= reply.isna() & mine["reply"].notna() & (known is ended)
+        reply = reply.fillna(mine["reply"])
+        of_char = of_char.fillna(mine["prompt"] / mine["chars"])
+    calls["expected_prompt"] = (calls["chars"] * of_char).clip(upper=calls["prompt"])
+    calls["expected_completion"] = reply.clip(upper=calls["completion"])
+    return calls
+
+
+def costs(calls: "pd.DataFrame", batch: bool = False) -> tuple[float | None, float | None, int]:
+    """(expected, at most, of how many calls the first is) of planned calls; USD, None if unknown.
+
+    batch: in batches. What is expected is the cost of those calls alone whose length is.
+    """
+    local = calls["model"].map(registry.is_embedded).astype(bool)
+    known = calls[calls["expected_completion"].notna() | local]
+    ways = (known, "expected_prompt", "expected_completion"), (calls, "prompt", "completion")
+    expected, most = (
+        registry.total(
+            registry.cost(model, float(mine[p].sum()), float(mine[c].sum()), batch=batch)
+            for model, mine in some.groupby("model")
+        )
+        for some, p, c in ways
+    )
+    return (expected if len(known) or not len(calls) else None), most, len(known)
+
+
+def told(calls: "pd.DataFrame", batch: bool = False) -> str:
+    """What planned calls cost, in words."""
+    expected, most, known = costs(calls, batch)
+    part = "" if known in (0, len(calls)) else f" for {known} of them"
+    return f"expected {usd(expected)}{part}, at most {usd(most)}"
+
+
+def usd(price: float | None) -> str:
+    return "unknown" if price is None else f"${price:.2f}"
+
+
+def notes(calls: "pd.DataFrame") -> Iterable[str]:
+    """On what expected costs rest, a line for each model that needs one."""
+    for model, mine in calls.groupby("model"):
+        if mine["lent"].any():
+            thoughts = ", and leaves out its thoughts" * bool(
+                registry.model(model).reasoning_tokens
+            )
+            yield f"expected of {model} is by the length of other models' replies{thoughts}"
+
+
+def _said():
+    """All recorded replies: model, study, form and limit, their tokens, characters sent, ended."""
+    import pandas as pd
+
+    names = {paths.file_name(name): name for name in registry.entries()}
+    rows = []
+    for path in paths.RECORDINGS.rglob("*.jsonl"):
+        study, model = path.relative_to(paths.RECORDINGS).parts[0], names.get(path.stem, path.stem)
+        for line in path.read_bytes().splitlines():
+            try:
+                r = outside.parsed(line)
+                outside.fitted(r, store.Record)
+            except ValueError:
+                continue  # a line that a crash cut short
+            f = r["fields"]
+            limit = next((v for k, v in f.items() if k.startswith("max_")), UNLIMITED)
+            kind = (model, study, f.get("response_format") or "", limit)
+            rows.append((*kind, *usage.used(r)[:2], r.get("chars"), r["finish"] == "stop"))
+    columns = ["model", "study", "form", "limit", "prompt_tokens", "completion_tokens", "chars"]
+    return pd.DataFrame(rows, columns=[*columns, "ended"]).dropna()
