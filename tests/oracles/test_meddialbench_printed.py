@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from bedside import stats
-from bedside.papers.meddialbench import claims, overlaps, selection
+from bedside.papers.meddialbench import claims, overlaps, reruns
 from bedside.papers.meddialbench import design as designs
 from bedside.papers.meddialbench.design import BASELINE
 from bedside.papers.meddialbench.printed import (
@@ -21,7 +21,6 @@ from bedside.papers.meddialbench.printed import (
     excess,
     least_discordant,
     marks,
-    regression,
 )
 from bedside.read import paths
 
@@ -163,12 +162,12 @@ def test_accuracy_again_lies_between_the_ends(alike):
     chance = rng.beta(1.2, 0.7, (n, 1 if alike else models)) * np.ones((1, models))
     first, second = (rng.random((n, models)) < chance for _ in range(2))
     kept = first.any(axis=1)
-    low, high = selection.expected_again(kept.mean(), first[kept].mean())
+    low, high = reruns.expected_again(kept.mean(), first[kept].mean())
     again = second[kept].mean()
     assert low - 0.002 < again < high + 0.002
     if alike:
         assert low < again - 0.003
-        assert regression(kept.mean(), first[kept].mean()) == pytest.approx(again, abs=0.004)
+        assert reruns.regression(kept.mean(), first[kept].mean()) == pytest.approx(again, abs=0.004)
 
 
 def test_the_least_accuracy_is_reached():
@@ -177,10 +176,10 @@ def test_the_least_accuracy_is_reached():
     kept = sure + (1 - sure) * (1 - (1 - t) ** 5)
     accuracy = (sure + (1 - sure) * t) / kept
     again = (sure + (1 - sure) * t * (1 - (1 - t) ** 5)) / kept
-    low, high = selection.expected_again(kept, accuracy)
+    low, high = reruns.expected_again(kept, accuracy)
     assert low == pytest.approx(again, abs=2e-4) and high > again
     with pytest.raises(ValueError, match="no distribution"):
-        selection.expected_again(0.2, 0.1)  # each kept case has at least one of five right
+        reruns.expected_again(0.2, 0.1)  # each kept case has at least one of five right
 
 
 # ---- printed numbers
