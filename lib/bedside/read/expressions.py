@@ -87,28 +87,33 @@ def evaluated(text: str, names: Mapping[str, Any]) -> Any:
 def outcome(text: str, names: Mapping[str, Any]) -> tuple:
     """(told, low, high, holds) of an expression that decides something.
 
-    low, high: of one number that is compared, the range that rounding allows. Holds is None where
-    that leaves it open.
+    told: what was found, beside what it is compared with. low, high: of one number that is
+    compared, the range that rounding allows, if any. Holds is None where that leaves it open.
     """
     node = parsed(text)
     found = evaluated(text, names)
-    compared = None
+    compared, beside = None, ""
     if isinstance(node, ast.Compare):
-        compared = evaluated(ast.unparse(node.left), names)
+        left, right = (ast.unparse(side) for side in (node.left, *node.comparators))
+        compared = evaluated(left, names)
+        if mentions(right) - {"claimed"}:
+            beside = f" against {_told(evaluated(right, names))}"
     try:
         made = rounded.verdict(found)
     except TypeError as e:
         raise BedsideError(f"{text}: {e}") from None
+    told = (made.told or _told(compared)) + beside
     if isinstance(compared, Rounded) and compared.high - compared.low > rounded.TIE:
-        return made.told, float(compared.low), float(compared.high), made.holds
-    told = made.told or _told(compared)
+        return told, float(compared.low), float(compared.high), made.holds
     return told, made.low, made.high, made.holds
 
 
 def _told(value):
-    """A plain value that was compared, in words."""
+    """What was compared, in words."""
     if isinstance(value, list):
         return ", ".join(map(_told, value))
+    if isinstance(value, Rounded):
+        return f"{float(value.value):z.3g}"
     return f"{value:z.4g}" if isinstance(value, Number) else str(value or "")
 
 

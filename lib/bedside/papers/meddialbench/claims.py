@@ -191,7 +191,7 @@ def of_marks(marks: pd.DataFrame) -> dict[str, Any]:
         marks.pivot(index="model", columns="configuration", values=v).loc[MODELS]
         for v in ("starred", "low", "high")
     )
-    return {"starred": starred, "p": Rounded(low, high, high)}
+    return {"starred": starred, "p": Rounded(low, low, high)}
 
 
 def of_text(run: Run) -> dict[str, Any]:
@@ -242,7 +242,7 @@ def of_released(run: Run) -> dict[str, Any]:
             patient.split()[-1],
             *re.findall("going to bed", history),
         ],
-        "told_079": MANOEUVRE in plain(case["Patient_Actor"]).lower(),
+        "told_079": "told" if MANOEUVRE in plain(case["Patient_Actor"]).lower() else "not told",
         "tested_079": [
             f"{k}, {v.split(',')[0].lower()}" for k, v in tests.items() if MANOEUVRE in k.lower()
         ],
