@@ -167,14 +167,9 @@ def _additive(right):
     import statsmodels.api as sm
     from scipy.special import chdtrc, chdtri
 
-    k = right.stack().to_numpy(float)
-    rows, columns = right.shape
-    effects = np.hstack(
-        [
-            np.repeat(np.eye(rows), columns, axis=0),
-            np.tile(np.eye(columns)[:, 1:], (rows, 1)),
-        ]
-    )
+    k, (rows, columns) = right.stack().to_numpy(float), right.shape
+    of_rows = np.repeat(np.eye(rows), columns, axis=0)
+    effects = np.hstack([of_rows, np.tile(np.eye(columns)[:, 1:], (rows, 1))])
     fitted = sm.GLM(np.column_stack([k, N - k]), effects, family=sm.families.Binomial()).fit()
     deviance, free = fitted.deviance, fitted.df_resid
     p = float(chdtrc(free, deviance))
