@@ -9,18 +9,7 @@ from bedside import BedsideError
 from bedside.papers.cancer_myth import data, implied, pipeline, survey, versions
 from bedside.papers.cancer_myth.implied import figure_claims, survey_readings
 from bedside.papers.cancer_myth.v2 import implied as cures
-from bedside.papers.meddialbench import design
-from bedside.papers.meddialbench.implied import (
-    baseline,
-    dose,
-    interactions,
-    power,
-    released,
-    single,
-    strategies,
-    validation,
-    vulnerability,
-)
+from bedside.papers.meddialbench import claims as names_of_dialogues
 from bedside.papers.medhalu import data as medhalu_data
 from bedside.papers.medhalu import implied as mh
 from bedside.papers.medhalu import tables as medhalu_tables
@@ -84,32 +73,7 @@ def medhalu(run):
 
 
 def meddialbench(run):
-    paper = design.read(run)
-    return {
-        **validation.of_design(run, paper),
-        **validation.of_works(run),
-        **validation.of_adherence(run, paper),
-        **validation.of_judges(run),
-        **validation.of_patient(run),
-        **baseline.of_counts(run),
-        **baseline.readings(run),
-        **released.of_source(run),
-        **released.of_dialogues(run),
-        **single.of_marks(run, paper),
-        **single.of_losses(run),
-        **single.of_order(run),
-        **single.of_surfaces(run, paper),
-        **dose.of_levels(run, paper),
-        **dose.of_coverage(run),
-        **interactions.of_table(run, paper),
-        **interactions.of_fabricating(run, paper),
-        **interactions.of_models(run, paper),
-        **vulnerability.of_pathways(run, paper),
-        **vulnerability.of_profiles(run, paper),
-        **vulnerability.of_history(run),
-        **strategies.of_strategies(run, paper),
-        **power.readings(),
-    }
+    return claims.decided("meddialbench", names_of_dialogues.names(run))
 
 
 @pytest.mark.parametrize(

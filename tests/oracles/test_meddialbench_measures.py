@@ -25,7 +25,7 @@ from statsmodels.stats.multitest import multipletests
 
 from bedside import stats
 from bedside.papers.meddialbench import scores
-from bedside.papers.meddialbench.implied import combinations, ratios, share
+from bedside.papers.meddialbench.printed import combinations, ratios, share
 from bedside.papers.meddialbench.tables import (
     interactions,
     single,

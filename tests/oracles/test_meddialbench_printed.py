@@ -7,22 +7,20 @@ import pandas as pd
 import pytest
 
 from bedside import stats
+from bedside.papers.meddialbench import claims, overlaps, reruns
 from bedside.papers.meddialbench import design as designs
-from bedside.papers.meddialbench import implied
 from bedside.papers.meddialbench.design import BASELINE
-from bedside.papers.meddialbench.implied import (
+from bedside.papers.meddialbench.printed import (
     MODELS,
     SCALES,
     SLOPES,
     N,
-    baseline,
     beyond,
     combinations,
     counts,
     excess,
-    overlaps,
-    regression,
-    selection,
+    least_discordant,
+    marks,
 )
 from bedside.read import paths
 
@@ -164,12 +162,12 @@ def test_accuracy_again_lies_between_the_ends(alike):
     chance = rng.beta(1.2, 0.7, (n, 1 if alike else models)) * np.ones((1, models))
     first, second = (rng.random((n, models)) < chance for _ in range(2))
     kept = first.any(axis=1)
-    low, high = selection.expected_again(kept.mean(), first[kept].mean())
+    low, high = reruns.expected_again(kept.mean(), first[kept].mean())
     again = second[kept].mean()
     assert low - 0.002 < again < high + 0.002
     if alike:
         assert low < again - 0.003
-        assert regression(kept.mean(), first[kept].mean()) == pytest.approx(again, abs=0.004)
+        assert reruns.regression(kept.mean(), first[kept].mean()) == pytest.approx(again, abs=0.004)
 
 
 def test_the_least_accuracy_is_reached():
@@ -178,16 +176,10 @@ def test_the_least_accuracy_is_reached():
     kept = sure + (1 - sure) * (1 - (1 - t) ** 5)
     accuracy = (sure + (1 - sure) * t) / kept
     again = (sure + (1 - sure) * t * (1 - (1 - t) ** 5)) / kept
-    low, high = selection.expected_again(kept, accuracy)
+    low, high = reruns.expected_again(kept, accuracy)
     assert low == pytest.approx(again, abs=2e-4) and high > again
     with pytest.raises(ValueError, match="no distribution"):
-        selection.expected_again(0.2, 0.1)  # each kept case has at least one of five right
-
-
-# ---- sizes
-
-
-# ---- the judge
+        reruns.expected_again(0.2, 0.1)  # each kept case has at least one of five right
 
 
 # ---- printed numbers
@@ -197,19 +189,19 @@ def test_the_fewest_and_most_pairs_that_can_differ_are_those_of_all_overlaps():
     for x, y in np.random.default_rng(1).integers(0, N + 1, (60, 2)).tolist():
         both = range(max(0, x + y - N), min(x, y) + 1)
         differ = [x + y - 2 * k for k in both]
-        assert implied.least_discordant(x, y) == (min(differ), max(differ))
+        assert least_discordant(x, y) == (min(differ), max(differ))
 
 
 def test_a_mark_is_possible_if_some_overlap_gives_it(run, monkeypatch):
-    made = implied.marks(run)
+    made = marks(run)
     assert made["possible"].all() and (made["low"] <= made["high"]).all()
-    marks = run.published("Table 9 marks")
+    table = run.published("Table 9 marks")
     # Gemini goes from 77 to 79 with incoherent patients: at best 0 against 2 pairs, p = 1/2; and
     # from 77 to 51 with fabricating ones: at worst 34 pairs lost and 8 won
-    wrong = (marks["row"] == "Gemini") & marks["column"].isin(["incoherent", "fabricating"])
-    marks.loc[wrong, "value"] = [1, 0]
-    monkeypatch.setattr(run, "published", lambda table: marks)
-    other = implied.marks(run)
+    wrong = (table["row"] == "Gemini") & table["column"].isin(["incoherent", "fabricating"])
+    table.loc[wrong, "value"] = [1, 0]
+    monkeypatch.setattr(run, "published", lambda name: table)
+    other = marks(run)
     off = other[~other["possible"]]
     assert off[["configuration", "model", "starred"]].values.tolist() == [
         ["incoherent", "Gemini", True],
@@ -238,15 +230,18 @@ def test_an_interaction_is_0_where_effects_add_up_on_its_scale(scale, right):
     assert excess(scale, "less", ("x", "y"), made).item() > 0  # more harm than the parts foretell
 
 
+def mean_ratio(turns, covered, longest):
+    """The ends for one model whose means have no rounding."""
+    x, y = (claims.exact(pd.Series({"m": float(v)})) for v in (turns, covered))
+    made = claims.mean_ratio(x, y, longest)
+    return made.low["m"], made.high["m"]
+
+
 def test_a_mean_of_ratios_lies_between_its_ends():
     # half have one turn, half two, and half cover all: the short ones (1 / 1) or the long (1 / 2)
-    assert baseline.mean_ratio((1.5, 1.5), (0.5, 0.5), 2) == pytest.approx((0.25, 0.5))
+    assert mean_ratio(1.5, 0.5, 2) == pytest.approx((0.25, 0.5))
     rng = np.random.default_rng(2)
     for _ in range(20):
         turns, covered = rng.integers(1, 21, 400), rng.random(400)
-        means = [(x.mean(), x.mean()) for x in (turns, covered)]
-        low, high = baseline.mean_ratio(*means, 20)
+        low, high = mean_ratio(turns.mean(), covered.mean(), 20)
         assert low <= (covered / turns).mean() <= high
-
-
-# ---- readings that another printed number turns

@@ -5,7 +5,8 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from bedside.papers.meddialbench import design, figures, implied
+from bedside.papers.meddialbench import design, figures
+from bedside.papers.meddialbench.printed import MODELS, combinations, ratios, share
 from bedside.papers.meddialbench.tables import interactions, single, vulnerability
 from bedside.write import plots
 from bedside.write.tables import Row, frame
@@ -36,7 +37,7 @@ def with_value(rows, value, **where):
 def drawn(run, kind):
     """A figure's rows, what draws it, and rows by which what it says isn't so."""
     if kind == "dose":
-        right = implied.share(run)
+        right = share(run)
         other = right.copy()
         other.loc["fabricating", "Claude"] = right.loc["vague", "Claude"] + 1
         return right, lambda accuracy: figures.dose(NO_DOSE, PLAN, accuracy), other
@@ -46,7 +47,7 @@ def drawn(run, kind):
         more = with_value(rows, -0.09, row=name, column=single.COVERAGE)
         return rows, figures.coverage, more
     if kind == "interactions":
-        oe = implied.ratios(run, implied.combinations(PLAN))
+        oe = ratios(run, combinations(PLAN))
         rows = interactions.interaction_table(run, PLAN, oe, NONE, NONE)
         near = with_value(rows, 0.96, row="C1", source="published", column="O/E")
         return rows, lambda rows: figures.interactions(rows, PLAN), near
@@ -63,9 +64,9 @@ def test_a_figure_says_only_what_its_numbers_bear_out(run, kind):
 
 @pytest.mark.parametrize("width", [plots.WIDE, plots.NARROW])
 def test_every_printed_model_is_drawn_at_any_width(run, width):
-    figure = figures.dose(NO_DOSE, PLAN, implied.share(run), width)
+    figure = figures.dose(NO_DOSE, PLAN, share(run), width)
     assert len(figure.axes) == len(PLAN.dimensions)
-    assert all(len(ax.lines) >= len(implied.MODELS) for ax in figure.axes)
+    assert all(len(ax.lines) >= len(MODELS) for ax in figure.axes)
 
 
 def test_every_pair_is_drawn(run):
@@ -81,7 +82,7 @@ def test_every_pair_is_drawn(run):
 def test_a_run_of_ones_own_is_drawn_beside_the_paper_or_alone(run):
     mine = [("logic", "run", k, "mine", v, v, v) for k, v in enumerate((0.5, 0.4, 0.2))]
     rows = pd.DataFrame(mine, columns=NO_DOSE.columns)
-    figure = figures.dose(rows, PLAN, implied.share(run).iloc[:0])
+    figure = figures.dose(rows, PLAN, share(run).iloc[:0])
     (ax,) = figure.axes  # no panel of nothing
     assert ax.containers[0].lines[0].get_ydata().tolist() == [50, 40, 20] and not message(figure)
     printed, *_ = drawn(run, "coverage")

@@ -20,7 +20,7 @@ NAMES = {"T": T, "every": every, "most": most, "n": 3, "one": {"low": 0.2}, "not
         ("T.P['a'] - 2 * T['R R']['a'] > 0.3", "0.31", None),
         ("n + 1 == 4", "4", True),
         ("[n, n / 2] == [3, 1.5]", "3, 1.5", True),
-        ("-n < one.low", "-3", True),
+        ("-n < one.low", "-3 against 0.2", True),
         ("every(~(T.P.value > 0.9))", "2 of 2", True),
         ("T[['P']].mean().min() > 0.6", "0.655", True),
     ],
@@ -31,6 +31,8 @@ def test_an_expression_decides(text, told, holds):
 
 def test_one_number_that_is_compared_has_the_range_that_rounding_allows():
     assert outcome("T.P['a'] > 0.5", NAMES)[1:3] == pytest.approx((0.805, 0.815))
+    exact = Rounded(0.81, 0.81, 0.81)
+    assert outcome("T > 0.5", {"T": exact})[1:3] == (None, None)
 
 
 @pytest.mark.parametrize(

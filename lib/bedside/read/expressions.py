@@ -87,25 +87,32 @@ def evaluated(text: str, names: Mapping[str, Any]) -> Any:
 def outcome(text: str, names: Mapping[str, Any]) -> tuple:
     """(told, low, high, holds) of an expression that decides something.
 
-    low, high: of one number that is compared, the range that rounding allows. Holds is None where
-    that leaves it open.
+    told: what was found, beside what it is compared with. low, high: of one number that is
+    compared, the range that rounding allows, if any. Holds is None where that leaves it open.
     """
     node, found = parsed(text), evaluated(text, names)
-    compared = _value(node.left, names) if isinstance(node, ast.Compare) else None
+    compared, beside = None, ""
+    if isinstance(node, ast.Compare):
+        compared = _value(node.left, names)
+        right = node.comparators[-1]
+        if mentions(ast.unparse(right)) - {"claimed"}:
+            beside = f" against {_told(_value(right, names))}"
     try:
         made = rounded.verdict(found)
     except TypeError as e:
         raise BedsideError(f"{text}: {e}") from None
-    if isinstance(compared, Rounded):
-        return made.told, float(compared.low), float(compared.high), made.holds
-    told = made.told or _told(compared)
+    told = (made.told or _told(compared)) + beside
+    if isinstance(compared, Rounded) and compared.high - compared.low > rounded.TIE:
+        return told, float(compared.low), float(compared.high), made.holds
     return told, made.low, made.high, made.holds
 
 
 def _told(value):
-    """A plain value that was compared, in words."""
+    """What was compared, in words."""
     if isinstance(value, list):
         return ", ".join(map(_told, value))
+    if isinstance(value, Rounded):
+        return f"{float(value.value):z.3g}"
     return f"{value:z.4g}" if isinstance(value, Number) else str(value or "")
 
 

@@ -8,7 +8,7 @@ from bedside.write import plots
 
 from . import charts
 from .design import BASELINE
-from .implied import N
+from .printed import N
 from .rules import NAME as RULES
 from .scores import WORST
 from .tables.single import COVERAGE, POINTS

@@ -9,7 +9,7 @@ import pandas as pd
 from bedside import seminar, stats
 from bedside.judging import judges, trust_cards
 from bedside.papers.meddialbench import consultations as held
-from bedside.papers.meddialbench import examples, implied, judging, rules, study
+from bedside.papers.meddialbench import examples, judging, printed, rules, study
 from bedside.papers.meddialbench.design import BASELINE
 from bedside.read.checks import normal
 from bedside.seminar import needs, shown
@@ -112,7 +112,7 @@ class Material(seminar.Sheet):
         guess = normal(guess).replace(" ", "_")
         if guess not in adverse:
             raise ValueError(f"a guess is one of {', '.join(adverse)}")
-        lost = implied.drops(self.run).mean(axis=1)[adverse]
+        lost = printed.drops(self.run).mean(axis=1)[adverse]
         print(f"You guessed {guess}: {lost[guess]:z.1f} points. Most costly: {lost.idxmax()}.")
         rows = lost.rename_axis("row").reset_index(name="value").assign(source="published")
         figure, ((ax,),) = plots.figure((7.4, 3.6))
@@ -127,7 +127,7 @@ class Material(seminar.Sheet):
     def table3(self, *configurations):
         """Rows of Table 3 as printed: accuracy in percent."""
         rows = self.run.published("Table 3").pivot(index="row", columns="column", values="value")
-        rows = rows.loc[list(configurations), implied.MODELS]
+        rows = rows.loc[list(configurations), printed.MODELS]
         return shown(rows.reset_index(names="configuration"), digits=1)
 
     def means(self):
@@ -161,7 +161,7 @@ class Material(seminar.Sheet):
     @needs("4.7")
     def widths(self, given):
         """95% Wilson intervals of half right, by number of cases."""
-        sizes = (len(self.cases), implied.N, 1000)
+        sizes = (len(self.cases), printed.N, 1000)
         rows = [(n, *stats.wilson(n // 2, n)[:3]) for n in sizes]
         return self.headed("4.7", rows)
 
@@ -179,12 +179,12 @@ class Material(seminar.Sheet):
 
         The models' mean with the interval that 85 cases give, and their range.
         """
-        paper = implied.combinations(self.design)
-        each, draws = implied.ratios(self.run, paper), implied.ratio_draws(self.run, paper).mean(-1)
+        paper = printed.combinations(self.design)
+        each, draws = printed.ratios(self.run, paper), printed.ratio_draws(self.run, paper).mean(-1)
         rows = []
         for k, (c, levels) in enumerate(paper.items()):
             low, high = np.quantile(draws[:, k], LIMITS)
-            odds = np.exp(implied.interaction("odds of failure multiplied", c, levels))
+            odds = np.exp(printed.interaction("odds of failure multiplied", c, levels))
             mean, models = each.loc[c].mean(), each.loc[c]
             between = f"{models.min():.2f} to {models.max():.2f}"
             rows.append(
@@ -198,10 +198,10 @@ class Material(seminar.Sheet):
 
         The interval is the one that 85 cases give.
         """
-        paper, (model, name) = implied.combinations(self.design), CELL
-        draws = implied.ratio_draws(self.run, paper)
-        own = draws[:, list(paper).index(name), implied.MODELS.index(model)]
-        mean = float(implied.ratios(self.run, paper).loc[name].mean())
+        paper, (model, name) = printed.combinations(self.design), CELL
+        draws = printed.ratio_draws(self.run, paper)
+        own = draws[:, list(paper).index(name), printed.MODELS.index(model)]
+        mean = float(printed.ratios(self.run, paper).loc[name].mean())
         return mean, *np.quantile(own, LIMITS).tolist()
 
     # ---- limits

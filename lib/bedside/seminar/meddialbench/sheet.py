@@ -8,7 +8,7 @@ What the checks say is in words.toml beside this file.
 import functools
 
 from bedside import stats
-from bedside.papers.meddialbench import implied, words
+from bedside.papers.meddialbench import printed, words
 from bedside.papers.meddialbench.design import BASELINE
 from bedside.read.checks import normal
 from bedside.seminar import choice, fields, near, number, numbers, task
@@ -91,7 +91,7 @@ class Sheet(Material):
         }
         truth = {**dict(zip(names, lost)), "ratio": lost[0] / lost[1]}
         self.numbers(answer, truth, mistakes, by=0.06)
-        each = implied.drops(self.run)
+        each = printed.drops(self.run)
         ratios = each.loc["fabricating"] / each.loc["withholding"]
         return self.said(low=ratios.min(), high=ratios.max())
 
@@ -173,9 +173,9 @@ class Sheet(Material):
             "least": least != needed,
         }
         self.refuse(cases, fewer=fewer, its=stats.mcnemar_counts(fewer, 0))
-        points = 100 * stats.mde_paired(implied.N, 0.2)
+        points = 100 * stats.mde_paired(printed.N, 0.2)
         return self.said(
-            p=true, lost=self.six_cases[0], n=n, needed=needed, cases=implied.N, points=points
+            p=true, lost=self.six_cases[0], n=n, needed=needed, cases=printed.N, points=points
         )
 
     @task("4.8")
@@ -197,7 +197,7 @@ class Sheet(Material):
         }
         self.numbers(answer, truth, mistakes, by=0.03)
         return self.said(
-            ratio=ratio, odds=observed, failing=failing, n=implied.N, low=low, high=high
+            ratio=ratio, odds=observed, failing=failing, n=printed.N, low=low, high=high
         )
 
     @task("4.9")

@@ -6,7 +6,7 @@ from bedside.write.tables import Row, frame, percent, published_rows
 
 from .. import scores
 from ..design import BASELINE
-from ..implied import MODELS, N, combinations, drops, ratio_draws, share
+from ..printed import MODELS, N, combinations, drops, ratio_draws, share
 from . import unscored
 
 ALONE = "fail only in combination, %"

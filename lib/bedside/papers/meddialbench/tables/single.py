@@ -5,7 +5,7 @@ import pandas as pd
 from bedside.read.checks import joined
 from bedside.write.tables import Row, estimated_means, frame
 
-from ..implied import N, drops, marks
+from ..printed import N, drops, marks
 
 CHANGED = "correct", "coverage", "turns"
 POINTS, COVERAGE = "change of accuracy, points", "change of coverage"

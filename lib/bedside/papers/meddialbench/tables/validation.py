@@ -13,8 +13,8 @@ from bedside.write.tables import Row, card_rows, frame, published_rows
 
 from ..consultations import END, OPENING, blocks
 from ..data import named_facts
-from ..implied import MODELS, N
 from ..judging import KINDS, TASKS, yes
+from ..printed import MODELS, N
 from ..rules import NAME as RULES
 from . import by_doctor, unscored
 

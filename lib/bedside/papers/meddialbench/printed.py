@@ -1,11 +1,9 @@
-"""MedDialBench's printed percentages and what follows from them: counts, drops, O/E, marks, power.
+"""MedDialBench: what Table 9 implies: counts, losses, O/E, interaction, p values, power.
 
-All of it rests on Table 9: 17 configurations by five models, in percent of N cases, from which the
-counts are recovered first. The modules beside this one compute the readings of claims from it.
+Its percentages, of 17 configurations by five models, have one count of N cases each.
 """
 
 import functools
-import itertools
 from collections.abc import Mapping
 
 import numpy as np
@@ -15,7 +13,7 @@ from bedside import stats
 from bedside.read import published
 from bedside.run import Run
 
-from ..design import BASELINE, Design
+from .design import BASELINE, Design
 
 N, DRAWN = 85, 107  # cases kept, and cases they were selected from (section 3.3)
 MODELS = ["GPT-5.4", "Claude", "DeepSeek", "Gemini", "Qwen"]
@@ -57,28 +55,22 @@ def drops(run: Run) -> pd.DataFrame:
     return 100 * (right.loc[BASELINE] - right).drop(index=BASELINE) / N
 
 
-def printed_losses(run):
-    """Mean loss in points by adverse configuration, from the percentages as printed."""
-    table = wide(run, "Table 9")
-    return table.rsub(table[BASELINE], axis=0).mean().drop(BASELINE)
-
-
-def exchanged(a, b):
-    """Pairs of models that change places from configuration a to b; first the leader in a."""
-    before, after = counts().loc[a], counts().loc[b]
-    pairs = itertools.permutations(MODELS, 2)
-    return [(m, n) for m, n in pairs if before[m] > before[n] and after[m] < after[n]]
-
-
 def ratios(run: Run, combinations: Mapping[str, tuple]) -> pd.DataFrame:
-    """O/E (equation 1), combinations by models: accuracy divided by A·B / baseline."""
+    """`over_expected` in Table 9, combinations by models."""
     run.published("Table 9")
-    right = counts()  # products of whole numbers are exact, and so is a ratio of 1
+    return over_expected(counts().T, combinations).T  # whole numbers: a ratio of 1 is exact
+
+
+def over_expected(
+    right: pd.DataFrame | pd.Series, combinations: Mapping[str, tuple]
+) -> pd.DataFrame | pd.Series:
+    """O/E (equation 1), accuracy divided by A·B / baseline, by combination.
+
+    right: models by configurations, or a number for each configuration.
+    """
     pairs = combinations.items()
-    made = {
-        c: right.loc[c] * right.loc[BASELINE] / (right.loc[x] * right.loc[y]) for c, (x, y) in pairs
-    }
-    return pd.DataFrame(made).T
+    made = {c: right[c] * right[BASELINE] / (right[x] * right[y]) for c, (x, y) in pairs}
+    return pd.DataFrame(made) if right.ndim > 1 else pd.Series(made)
 
 
 SCALES = {  # harm as a function of accuracy, such that independent effects add up
@@ -128,15 +120,17 @@ SLOPES = {  # of harm in accuracy, on each of SCALES
 }
 
 
-def beyond(scale: str, combination: str, levels: tuple[str, str]) -> tuple[float, float, float]:
+def beyond(
+    scale: str, combination: str, levels: tuple[str, str], right: pd.DataFrame | None = None
+) -> tuple[float, float, float]:
     """`interaction`, and its standard error over cases: (mean, least, most).
 
     By the delta method. Printed margins don't show which cases a cell has right. least: a case
     that is right in one cell is right in all that are easier; most: the same within each side, the
     pair with the baseline and the two levels, and as few as possible right on both sides. No
-    overlap gives a larger error.
+    overlap gives a larger error. right: as for `excess`; without it, Table 9's.
     """
-    right = counts() / N
+    right = counts() / N if right is None else right
     sides = {combination: 1, BASELINE: 1} | dict.fromkeys(levels, -1)
     share, sign = right.loc[list(sides)].to_numpy(), np.repeat(list(sides.values()), len(MODELS))
     p = share.ravel()
@@ -144,13 +138,8 @@ def beyond(scale: str, combination: str, levels: tuple[str, str]) -> tuple[float
     nested, apart = np.minimum.outer(p, p), np.maximum(0, np.add.outer(p, p) - 1)
     opposed = np.where(np.equal.outer(sign, sign), nested, apart)
     least, most = (np.sqrt(w @ (both - np.outer(p, p)) @ w / N) for both in (nested, opposed))
-    return interaction(scale, combination, levels), float(least), float(most)
-
-
-def log_ratio(combination, levels):
-    """Mean log O/E over the models, and its standard error over cases, as `beyond`."""
-    mean, least, most = beyond("success multiplied", combination, levels)
-    return -mean, least, most
+    mean = float(excess(scale, combination, levels, right).mean())
+    return mean, float(least), float(most)
 
 
 def marks(run):
@@ -181,41 +170,25 @@ def least_discordant(x, y):
     return abs(x - y), min(x, N - y) + min(y, N - x)
 
 
-def powers(configuration, sizes=(N,), power=stats.mcnemar_power):
-    """Power of McNemar's test at the printed drop, for the fewest and the most discordant pairs.
+def powers(configuration, sizes=(N,)):
+    """Power of McNemar's exact test at the printed drop, as `power_ends`, by model and cases.
 
-    Frame: model, n, fewest, most. power: a function of (n, share lost, share won); the exact test
-    by default. With another number of cases, the drop and the share of discordant pairs stay.
+    Frame: model, n, fewest, most.
     """
-    rows = []
+    rows, right = [], counts().astype(int)
     for model in MODELS:
-        x, y = int(counts().at[BASELINE, model]), int(counts().at[configuration, model])
-        sides = [((d + x - y) / 2 / N, (d - x + y) / 2 / N) for d in least_discordant(x, y)]
-        rows += [(model, n, *(power(n, *side) for side in sides)) for n in sizes]
+        x, y = right.at[BASELINE, model], right.at[configuration, model]
+        rows += [(model, n, *power_ends(x, y, n)) for n in sizes]
     return pd.DataFrame(rows, columns=["model", "n", "fewest", "most"])
 
 
-def regression(kept, accuracy):
-    """Accuracy to expect on the kept cases in new baseline dialogues (share).
+def power_ends(x, y, n=N, exact=True):
+    """McNemar's power in n cases, if x and y of N are right: of the fewest and most discordant.
 
-    Assumes that the dialogues which selected the cases are the reported ones, and that the cases'
-    chances of a right diagnosis follow one beta distribution for all models, fitted to both
-    arguments. kept: the share of cases that at least one model diagnosed (section 3.3); accuracy:
-    mean accuracy on them. The difference from `accuracy` is regression to the mean: a drop of that
-    size would occur without any adverse behaviour.
+    With another number of cases, the drop and the share of discordant pairs stay.
     """
-    from scipy.optimize import brentq
-    from scipy.special import betaln
-
-    mean = kept * accuracy  # over all cases: in excluded ones no model is right
-
-    def never(total):  # the share of cases that no model diagnoses
-        a, b = mean * total, (1 - mean) * total
-        return np.exp(betaln(a, b + len(MODELS)) - betaln(a, b))
-
-    total = brentq(lambda t: never(t) - (1 - kept), 1e-3, 1e3)
-    a, b = mean * total, (1 - mean) * total
-    return float((mean - np.exp(betaln(a + 1, b + len(MODELS)) - betaln(a, b))) / kept)
+    sides = [((d + x - y) / 2 / N, (d - x + y) / 2 / N) for d in least_discordant(x, y)]
+    return [stats.mcnemar_power(n, *side, exact=exact) for side in sides]
 
 
 def on_pathway(paper, pathway, levels):

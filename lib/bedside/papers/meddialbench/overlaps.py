@@ -12,8 +12,8 @@ import pandas as pd
 
 from bedside import stats
 
-from ..design import BASELINE
-from . import MODELS, N, combinations, counts
+from .design import BASELINE
+from .printed import MODELS, N, combinations, counts
 
 CELLS = np.array(list(itertools.product([0, 1], repeat=4)))  # baseline, two levels, their pair
 

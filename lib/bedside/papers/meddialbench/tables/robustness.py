@@ -8,8 +8,9 @@ import pandas as pd
 from bedside import stats
 from bedside.write.tables import Row, frame
 
+from .. import overlaps
 from ..design import BASELINE
-from . import MODELS, SCALES, N, beyond, counts, excess, limits, on_pathway, overlaps
+from ..printed import MODELS, SCALES, N, beyond, counts, excess, limits, on_pathway
 
 ALONE = "sensitivity under fabricating"
 STEPS = np.linspace(0.4, 1, 121)  # specificities of the lines of a figure

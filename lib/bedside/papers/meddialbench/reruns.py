@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import MODELS
+from .printed import MODELS
 
 STEPS = 1000  # of the grid of a case's mean chance
 
@@ -32,3 +32,26 @@ def expected_again(kept: float, accuracy: float) -> tuple[float, float]:
             raise ValueError(f"no distribution keeps {kept} with an accuracy of {accuracy}")
         ends.append(side * found.fun / kept)
     return float(ends[0]), float(ends[1])
+
+
+def regression(kept, accuracy):
+    """Accuracy to expect on the kept cases in new baseline dialogues (share).
+
+    Assumes that the dialogues which selected the cases are the reported ones, and that the cases'
+    chances of a right diagnosis follow one beta distribution for all models, fitted to both
+    arguments. kept: the share of cases that at least one model diagnosed (section 3.3); accuracy:
+    mean accuracy on them. The difference from `accuracy` is regression to the mean: a drop of that
+    size would occur without any adverse behaviour.
+    """
+    from scipy.optimize import brentq
+    from scipy.special import betaln
+
+    mean = kept * accuracy  # over all cases: in excluded ones no model is right
+
+    def never(total):  # the share of cases that no model diagnoses
+        a, b = mean * total, (1 - mean) * total
+        return np.exp(betaln(a, b + len(MODELS)) - betaln(a, b))
+
+    total = brentq(lambda t: never(t) - (1 - kept), 1e-3, 1e3)
+    a, b = mean * total, (1 - mean) * total
+    return float((mean - np.exp(betaln(a + 1, b + len(MODELS)) - betaln(a, b))) / kept)

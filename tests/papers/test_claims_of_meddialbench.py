@@ -1,0 +1,151 @@
+"""MedDialBench's claims: no verdict is refuted by numbers that round to the printed ones."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bedside import BedsideError
+from bedside.papers.meddialbench import claims as meddialbench
+from bedside.papers.meddialbench import design, printed
+from bedside.papers.meddialbench.printed import N
+from bedside.read import claims
+from bedside.stats.rounded import Rounded, Verdict
+
+ROUNDED = ("T2", "T6")  # what Table 9 doesn't give; Tables 3 and 4 are compared with it as printed
+
+
+@pytest.fixture
+def fixed(run_of):
+    run = run_of("meddialbench", "02_baseline")
+    return design.read(run), meddialbench.names(run)
+
+
+def decided(names, **more):
+    """{(claim, interpretation): holds}."""
+    made = claims.decided("meddialbench", {**names, **more})
+    return {(id, name): way[3] for id, ways in made.items() for name, way in ways.items()}
+
+
+def of_rounding(id, name):
+    """Whether a test is about what is printed, or about what rounding allows."""
+    test = claims.ways(claims.load("meddialbench")[id])[name].test
+    return any(word in test for word in (".value", "possible(", "prints("))
+
+
+def within(x, rng, kind):
+    """What rounds to the printed numbers: all at an end, or anywhere."""
+    share = rng.random(np.shape(x.value))
+    made = x.low + (share.round() if kind == "ends" else share) * 0.999 * (x.high - x.low)
+    return Rounded(made, made, made)
+
+
+@pytest.mark.parametrize("draws", [6, pytest.param(500, marks=pytest.mark.slow)])
+def test_what_is_decided_holds_for_all_numbers_that_round_to_the_printed_ones(fixed, draws):
+    _, names = fixed
+    said, rng = decided(names), np.random.default_rng(draws)
+    seen = {key: set() for key in said}
+    for k in range(draws):
+        kind = ("ends", "anywhere")[k % 2]
+        text = {
+            f: lambda *place, f=f, kind=kind: within(names[f](*place), rng, kind)
+            for f in ("rounded", "said")
+        }
+        tables = {n: within(names[n], rng, kind) for n in ROUNDED}
+        for key, holds in decided(names, **tables, **text).items():
+            seen[key].add(holds)
+    assert len(said) > 100
+    for key, holds in said.items():
+        assert holds is None or of_rounding(*key) or seen[key] == {holds}, key
+
+
+def test_each_count_is_the_only_one_that_rounds_to_its_percentage():
+    assert all(len(found) == 1 for found in printed.fits().values())
+
+
+def other_counts(right, paper, rng):
+    """Other right diagnoses: at random, some with a worst case of each model's own, or in order."""
+    made, order, near = right.astype(float), range(len(right)), rng.random() < 0.5
+    made["baseline"] = 50 + rng.permutation(order) * int(rng.choice([1, 6]))
+    kind = rng.choice(["any", "apart", "in order"])
+    for c in right.columns.drop("baseline"):
+        drop = rng.integers(-4, 9) if rng.random() < 0.3 else rng.integers(1, 40)
+        made[c] = made["baseline"] - drop + rng.permutation(order) * int(rng.choice([1, 3]))
+        made[c] -= made[c] == made["baseline"]
+    if kind == "apart":
+        for model, c in zip(right.index, ("C1", "C2", "C3", "C4", "C5")):
+            made.loc[model, c] = 2
+    if kind == "in order":  # steps, which pairs multiply
+        last = dict(withholding=35, fabricating=28, incoherent=18, complete_denial=18, dominant=9)
+        for c in paper.adverse:
+            made[c] = made["baseline"] - last.get(c, 2) - rng.permutation(order) / 4
+        for c, (x, y) in paper.combinations.items():
+            made[c] = made[x] * made[y] / made["baseline"] * (1 if near else 0.94)
+    return made.clip(2, N - 2)
+
+
+def other_names(paper, names, rng):
+    """All quantities, of other counts, tables and texts."""
+    right, T7 = other_counts(names["right"].value, paper, rng), names["T7"].copy()
+    by = float(rng.choice([-40, -1, 1, 13, 30]))
+    T7["N"] += int(rng.choice([0, 21, 33]))
+    other = meddialbench.of_counts(right, paper)
+    near = rng.random() < 0.5
+    return {
+        **meddialbench.of_design(paper),
+        **other,
+        **{n: moved(names[n], rng) for n in ("T3", "T4", "T6")},
+        "T2": other_pace(names["T2"].value, rng),
+        "T9": other["acc"] if near else names["T9"],
+        "T1": names["T1"] * 0 + rng.integers(0, 2, names["T1"].shape),
+        "T5": names["T5"] - int(rng.integers(0, 5)) * (np.arange(4) == 0)[:, None],
+        "T7": T7,
+        "p": names["p"] * float(rng.choice([0, 1, 30])),
+        "starred": names["starred"] ^ (rng.random(names["starred"].shape) < 0.3),
+        "fitting": names["fitting"] + int(rng.integers(0, 2)),
+        "configurations": int(rng.choice([12, 40])),
+        "covered": lambda times: Rounded(*[int(rng.choice([1, 500]))] * 3),
+        "extreme_only": ~names["extreme_only"],
+        "with_one_of": lambda levels: ~names["extreme_only"],
+        "text": lambda *place: _limited(place, names["text"](*place), by),
+        "rounded": lambda *place: moved(names["rounded"](*place), rng),
+        "said": lambda *place: moved(names["said"](*place), rng),
+        "spans": lambda *place: Verdict(near or names["spans"](*place).holds, "as computed"),
+        "cases": int(rng.choice([60, N])),
+    }
+
+
+def other_pace(table, rng):
+    """Another Table 2, whose coverage per turn follows from its columns or not."""
+    made = table * rng.choice([0.5, 1], table.shape)
+    if rng.random() < 0.5:
+        made["Cov/Turn"] = made["Coverage"] / made["Turns"]
+    half = 0.0005 * (made.columns == "Cov/Turn")
+    return Rounded(made - half, made, made + half)
+
+
+def _limited(place, number, by):
+    if "compliance" in place[1]:  # in percent
+        return min(100, number + by)
+    return number + by if number + by > 2 else number
+
+
+def moved(x, rng):
+    """Other printed numbers with the same rounding."""
+    by = x.value * rng.choice([0.1, 5], np.shape(x.value)) - x.value
+    return Rounded(x.low + by, x.value + by, x.high + by)
+
+
+def test_each_interpretation_turns_for_some_other_numbers(fixed):
+    paper, names = fixed
+    said, rng = decided(names), np.random.default_rng(1)
+    left = {*said}
+    for _ in range(80):
+        try:
+            now = decided(names, **other_names(paper, names, rng))
+        except BedsideError as e:  # no ratio to a loss of 0, no correlation of what is constant
+            assert "a divisor may be 0" in str(e) or "a number is missing" in str(e)
+            continue
+        left -= {k for k, holds in now.items() if holds is not said[k]}
+        if not left:
+            break
+    assert not left
