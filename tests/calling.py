@@ -239,8 +239,8 @@ def result(line, status, body, error=None):
 
 def failed(printed):
     """{item: kind} of what `collect` says of failures."""
-    lines = re.findall(r"^  \d+ ([^:]+): (.*)$", printed, re.M)
-    return {i: kind for kind, rest in lines for i in re.findall(r"mine, ([\w -]+)[;:]", rest)}
+    found = re.findall(r"^  ([^:]+): mine, ([\w -]+): ", printed, re.M)
+    return {item: kind for kind, item in found}
 
 
 def fields_of_entries():

@@ -175,30 +175,26 @@ class Account:
 
     # ---- batches, which outlive the process that sends them
 
-    def reserve_batches(self, most: dict[str, float]) -> None:
-        """Reserve what request files can cost; StopRun if a budget would be passed."""
-        with _state(change=True) as state:
-            self._room(state, sum(most.values()), "wave")
-            self._take_on(state, most)
+    def reserve_batches(self, folder: Path, under_way: dict[str, float]) -> None:
+        """Count a folder's batches, {file: USD at most}, and no others that were counted.
 
-    def adopt_batches(self, folder: str, under_way: dict[str, float]) -> None:
-        """Count a folder's batches that are under way, {file: USD at most}, and no others."""
+        StopRun if new ones could pass a budget.
+        """
         with _state(change=True) as state:
-            for file in [f for f in state["batches"] if Path(folder) in Path(f).parents]:
+            for file in [f for f in state["batches"] if folder in Path(f).parents]:
                 if file not in under_way:
                     _end(state, file, 0.0)
-            self._take_on(state, under_way)
+            new = {f: usd for f, usd in under_way.items() if f not in state["batches"]}
+            if new:
+                self._room(state, sum(new.values()), "wave")
+            for file, usd in new.items():
+                state["batches"][file] = [usd, self.scopes]
+                _spend(state, self.scopes, usd)
 
     def settle_batch(self, file: str, usd: float) -> None:
         """Count what a request file did cost, in place of what was reserved for it."""
         with _state(change=True) as state:
             _end(state, file, usd)
-
-    def _take_on(self, state, most):
-        for file, usd in most.items():
-            usd, scopes = state["batches"].setdefault(file, [usd, []])
-            _spend(state, new := [s for s in self.scopes if s not in scopes], usd)
-            scopes += new
 
 
 def _spend(state, scopes, usd):
