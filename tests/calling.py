@@ -177,7 +177,7 @@ class World:
 
     def second(self, seconds):
         """Let a second's pause after a refusal take so long, and longer ones in proportion."""
-        self.patch.setattr(sending, "PAUSE_S", seconds)
+        self.patch.setattr(sending, "PAUSE_S", 4 * seconds)
         self.patch.setattr(sending, "LONGEST_PAUSE_S", 32 * seconds)
 
     def read_again(self):

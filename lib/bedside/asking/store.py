@@ -19,12 +19,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
+from filelock import lock_descriptor
 
 from bedside import BedsideError
 from bedside.read import outside, paths
 from bedside.read.paths import file_name, rel
-
-from . import locks
 
 PRIVATE = ("messages", "response_format")  # kept as digests: they hold other people's data
 CUT = b"\t"  # behind a line that a crash cut short; no harm where only its end was missing
@@ -78,7 +77,7 @@ def append(path: Path, lines: list[bytes], keep: bool = True) -> None:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "a+b", buffering=0) as file:
-        locks.lock(file)
+        lock_descriptor(file.fileno())
         end = file.seek(0, os.SEEK_END)
         file.seek(max(0, end - 1))
         if keep and file.read(1) not in (b"", b"\n"):
@@ -142,7 +141,7 @@ class Recordings:
         at, before = self._done.get(path, (0, 0))
         with open(path, "rb") as file:
             with contextlib.suppress(OSError):  # where no file can be locked recordings replay
-                locks.lock(file, shared=True)  # what others write is whole, and on disk
+                lock_descriptor(file.fileno())  # what others write is whole, and on disk
             file.seek(at)
             for number, line in enumerate(file, before + 1):
                 whole = line.endswith(b"\n")

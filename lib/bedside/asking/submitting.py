@@ -1,4 +1,4 @@
-"""Submitting: request files sent by the `openai` client, waited for and taken in, round after round.
+"""Submitting: request files sent by the `openai` client, waited for, taken in, round by round.
 
     submit(study)     # until nothing is left to ask
     tell(study)       # only write what can be asked now, for an engine of yours
@@ -20,11 +20,12 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from filelock import lock_descriptor
 
 from bedside import BedsideError
 from bedside.read import paths
 
-from . import batches, failures, locks, registry
+from . import batches, failures, registry
 from .batches import Job
 from .registry import StopRun
 
@@ -94,11 +95,9 @@ def submit(study: Any, say: Callable[[str], None] = say) -> None:
     folder = paths.BATCHES / study.run
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / ".lock", "w") as lock:
-        try:
-            locks.lock(lock, wait=False)
-        except OSError:
+        if not lock_descriptor(lock.fileno(), blocking=False):
             told = "another process submits its batches; wait for it or end it"
-            raise BedsideError(f"{paths.rel(folder)}: {told}") from None
+            raise BedsideError(f"{paths.rel(folder)}: {told}")
         _Submission(study, say).run()
 
 
@@ -143,7 +142,7 @@ class _Submission:
         """The jobs of a round: all that can be asked now."""
         made = _written(self.study, {k for k, n in self.tries.items() if n >= TRIES})
         for job in made:
-            self.study.account.check_price(job.model, job.most)
+            self.study.account.check_price(job.model)
         self._reserve(made)
         for job in made:
             self._create(job)
