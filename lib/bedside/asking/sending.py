@@ -35,9 +35,13 @@ class Endpoint:
     async def turn(self, tokens: int) -> list[float]:
         """Wait until a call of so many tokens at most may be sent; it, for `budget.wait`."""
         call = [0.0, tokens]
-        while (wait := self.until - time.monotonic()) > 0 or (wait := budget.wait(self.name, call)):
+        while (wait := self._left()) or (wait := budget.wait(self.name, call)):
             await asyncio.sleep(min(wait, budget.LOOK_S))
         return call
+
+    def _left(self):
+        left = self.until - time.time()
+        return left if 0 < left <= failures.LONGEST_S else 0.0  # more is the clock's fault
 
     async def pause(self, failure: Failure, tries: int) -> None:
         """Wait before a request is tried again; after a rate limit all calls do, by `turn`."""
@@ -46,7 +50,7 @@ class Endpoint:
         wait = min(first * 2 ** (tries - 1), longest) * random.uniform(0.5 + limit / 2, 1.0)
         wait = wait if failure.wait is None else failure.wait
         if limit:
-            self.until = max(self.until, time.monotonic() + wait)
+            self.until = max(self.until, time.time() + wait)
         else:
             await asyncio.sleep(wait)
 
