@@ -78,7 +78,7 @@ def other_survey(rng):
 
 def test_each_interpretation_turns_for_some_other_survey(run_of):
     names = cancer_myth.names(run_of("cancer_myth", "01_physician_survey"))
-    kept = {k: names[k] for k in ("human", "text", "round", "within")}
+    kept = {k: names[k] for k in ("human", "text", "within")}
     given = dict.fromkeys(names) | kept | of(ratings(np.random.default_rng(0)), answers())
     left = unturned("cancer_myth", given, other_survey, 30)
     assert not {key for key in left if key[0].startswith("cm-survey")}

@@ -40,7 +40,6 @@ def names(run: Run) -> dict[str, Any]:
     """What the tests of claims may use; None is what this run's profile doesn't have."""
     found = {
         "human": HUMAN,
-        "round": round,
         "text": functools.cache(
             lambda section, row, column="count": published.value(
                 run.paper, f"v1 text {section}", row, column
