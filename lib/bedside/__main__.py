@@ -194,7 +194,7 @@ def index(given):
     )
     counts = claims.tally(c for e in entries for c in e["claims"])
     for rank, told in zip(claims.WEIGHT, ("The papers' central claims:", "The papers' details:")):
-        print(told, ", ".join(f"{n} {claims.WORDS[v]}" for v, n in counts[rank].items()))
+        print(told, ", ".join(f"{claims.WORDS[v]} {n}" for v, n in counts[rank].items()))
     if private:
         content.write_notebooks(private, local)
         count = sum(len(e["outputs"]) for e in private["notebooks"].values())
