@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 
 from bedside import BedsideError
-from bedside.papers.cancer_myth import data, implied, pipeline, survey, versions
-from bedside.papers.cancer_myth.implied import figure_claims, survey_readings
-from bedside.papers.cancer_myth.v2 import implied as cures
+from bedside.papers.cancer_myth import claims as names_of_myths
+from bedside.papers.cancer_myth import data, implied, pipeline, versions
+from bedside.papers.cancer_myth.implied import figure_claims
 from bedside.papers.meddialbench import claims as names_of_dialogues
 from bedside.papers.medhalu import claims as names_of_answers
 from bedside.papers.medhalu import implied as mh
@@ -37,16 +37,16 @@ def of_files(run):
 
 
 def cancer_myth(run):
-    ratings, answers = survey.survey(run), run.load("cancer_myth_survey_answers")
+    names = names_of_myths.names(run)
     places = pd.concat([versions.places(run), versions.derived(run)], ignore_index=True)
     return {
         **pipeline.readings(run, *of_files(run)),
-        **survey_readings.readings(run, ratings, survey.source_tests(ratings, run), answers),
+        **claims.decided("cancer_myth", names, "01_physician_survey"),
+        **claims.decided("cancer_myth", names, "04_mitigation"),
         **implied.count_readings(run),
         **implied.score_readings(run),
         **figure_claims.readings(run),
         **implied.judge_readings(run),
-        **cures.readings(run),
         **versions.readings(versions.disagreements(places)),
     }
 
