@@ -33,6 +33,7 @@ class StopRun(BedsideError):
 
 
 BATCH_URL = "/v1/chat/completions"  # of a batch's lines and of the batch, at all providers found
+FORMS = ("json_schema", "json_object", "none")
 ROUTES = {"chat": "/chat/completions", "completions": "/completions"}  # by `api` of an entry
 THINK = ["<think>", "</think>"]
 OURS = ("model", "messages", "prompt", "stream", "n")  # of a call's body
@@ -73,7 +74,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     model: Word
     base_url: str = ""  # only the embedded model has none
     api_key_env: Variable = ""
-    api: Literal["chat", "completions"] = "chat"
+    api: Literal[*ROUTES] = "chat"
     max_concurrency: Annotated[int, Meta(gt=0, le=1000)] = 8
     timeout_s: Rate = 600
     requests_per_minute: Rate | None = None
@@ -83,7 +84,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     system: Literal["", "user"] = ""
     max_tokens_name: Word = "max_tokens"
     reasoning_tokens: Count = 0
-    response_format: Literal["json_schema", "json_object", "none"] = "json_schema"
+    response_format: Literal[FORMS] = "json_schema"
     think: Annotated[list[Word], Meta(max_length=2)] | None = None
     extra_body: dict[str, Any] = {}
     headers: Beside = {}
