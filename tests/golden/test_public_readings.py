@@ -10,9 +10,8 @@ from bedside.papers.cancer_myth import claims as names_of_myths
 from bedside.papers.cancer_myth import data, implied, pipeline, versions
 from bedside.papers.cancer_myth.implied import figure_claims
 from bedside.papers.meddialbench import claims as names_of_dialogues
-from bedside.papers.medhalu import data as medhalu_data
+from bedside.papers.medhalu import claims as names_of_answers
 from bedside.papers.medhalu import implied as mh
-from bedside.papers.medhalu import tables as medhalu_tables
 from bedside.papers.radiation import claims as names_of
 from bedside.read import checks, claims, paths, sources
 from bedside.read.surroundings import here
@@ -57,19 +56,8 @@ def radiation(run):
 
 
 def medhalu(run):
-    lengths = medhalu_tables.benchmark.length_table(run, medhalu_data.printed_sets(run))
-    return {
-        **mh.benchmark.counts(run),
-        **mh.benchmark.answers(run),
-        **mh.benchmark.raters(run),
-        **mh.benchmark.prompts(run),
-        **mh.benchmark.questions(run, lengths),
-        **mh.detection.claims(run),
-        **mh.types.claims(run),
-        **mh.own.tables_6_and_8(run),
-        **mh.notes.claims(run),
-        **mh.own.table_10(run),
-    }
+    found = claims.decided("medhalu", names_of_answers.names(run))
+    return {**found, **mh.detection.claims(run)}
 
 
 def meddialbench(run):
