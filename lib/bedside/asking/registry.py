@@ -59,7 +59,6 @@ Count = Annotated[int, Meta(ge=0, lt=10**12)]
 Limit = Annotated[int, Meta(gt=0, lt=10**12)]
 Amount = Annotated[float, Meta(ge=0, lt=1e12)]
 Rate = Annotated[float, Meta(gt=0, lt=1e12)]
-Variable = Annotated[str, Meta(pattern=r"^([A-Za-z_]\w*)?\Z")]
 # names and values, of headers and of parts of a query: words, and one line of ASCII
 Beside = dict[
     Annotated[str, Meta(pattern=r"^[\w!#$%&'*+.^`|~-]+\Z")],
@@ -73,7 +72,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     provider: Word
     model: Word
     base_url: str = ""  # only the embedded model has none
-    api_key_env: Variable = ""
+    api_key_env: str = ""
     api: Literal[*ROUTES] = "chat"
     max_concurrency: Annotated[int, Meta(gt=0, le=1000)] = 8
     timeout_s: Rate = 600
@@ -137,6 +136,8 @@ def _fault(m):
     sound = ADDRESS.fullmatch(m.base_url) or VARIABLE.search(m.base_url)
     if not sound and m.provider != "local":
         return "base_url should be an address, such as https://api.example.org/v1"
+    if not re.fullmatch(r"([A-Za-z_]\w*)?", m.api_key_env):
+        return "api_key_env is the name of an environment variable, not a key"
     beside = {**m.headers, **m.query}.items()
     named = any(KEY_NAMES.search(k) and not VARIABLE.search(v) for k, v in beside)
     if named or PASSWORD.search(m.base_url) or LITERAL_KEY.search(repr(m)):
