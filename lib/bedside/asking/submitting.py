@@ -3,8 +3,8 @@
     submit(study)     # until nothing is left to ask
     tell(study)       # only write what can be asked now, for an engine of yours
 
-A study has a run (its name), an account, ask(folder), which lets its notebooks put down below the
-folder what they ask, fault: what ended one of them, and command: what shows what came.
+A study has a run (its name), an account, ask(), which gives what its notebooks ask now, as
+`batches.row`, fault: what ended some of them, and command: what shows what came.
 What a file has become stands beside it before and after each step, so that a run that is killed
 goes on where it was, and no file becomes a batch twice.
 """
@@ -12,7 +12,6 @@ goes on where it was, and no file becomes a batch twice.
 import functools
 import itertools
 import re
-import shutil
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -46,7 +45,7 @@ def tell(study: Any, say: Callable[[str], None] = say) -> list[Job]:
     if under_way := _jobs(study.run):
         say(f"{len(under_way)} submitted batches are under way: SUBMIT=1 takes them in and goes on")
         return []
-    for job in (made := _written(study)):
+    for job in (made := batches.write(study.ask(), study.run)):
         cost = "" if job.most is None else f", at most ${job.most:.2f}"
         say(f"{job.name}: {job.lines} requests, {Path(job.path).stat().st_size / 1e6:.1f} MB{cost}")
     if made:
@@ -60,16 +59,6 @@ def _end(study, say):
     if study.fault:
         raise BedsideError(study.fault)
     say(f"nothing is left to ask in batches; `{study.command}` calls for what none brought")
-
-
-def _written(study, lost=frozenset()):
-    """Request files of what a study can ask now, besides what is lost."""
-    scratch = paths.BATCHES / study.run / ".scratch"
-    shutil.rmtree(scratch, ignore_errors=True)
-    study.ask(scratch)
-    made = batches.write(scratch, study.run, lost)
-    shutil.rmtree(scratch, ignore_errors=True)
-    return made
 
 
 def _jobs(run):
@@ -140,7 +129,8 @@ class _Submission:
 
     def _send(self):
         """The jobs of a round: all that can be asked now."""
-        made = _written(self.study, {k for k, n in self.tries.items() if n >= TRIES})
+        lost = {k for k, n in self.tries.items() if n >= TRIES}
+        made = batches.write(self.study.ask(), self.study.run, lost)
         for job in made:
             self.study.account.check_price(job.model)
         self._reserve(made)
