@@ -99,7 +99,7 @@ def execute(own: Own, given: dict) -> None:
         budget.make()
     live = within(live=calling)
     try:
-        with live, progress.Watch(calling):
+        with live, progress.watched(calling):
             executed = notebooks.run_own(own.name, {**blank, **given})
     finally:
         if calling:
