@@ -99,27 +99,29 @@ class _Submission:
 
     def run(self):
         jobs = self._left()
-        while True:
-            self._take_in(jobs)
-            if not (jobs := self._send()):
-                break
+        while jobs or (jobs := self._send()):
+            stops = [self._taken_in(job, self._waited_for(job)) for job in jobs]
+            if any(stops):
+                raise next(filter(None, stops))
+            jobs = []
         if lost := sum(n >= TRIES for n in self.tries.values()):
             self.say(f"{lost} requests failed for good; the same command asks for them again")
         _end(self.study, self.say)
 
     def _left(self):
         """What an earlier run has under way; what became no batch is asked for anew."""
-        jobs = _jobs(self.study.run)
-        for job in list(jobs):
+        jobs = []
+        for job in _jobs(self.study.run):
             if job.usd is not None:
                 self._settle(job)
-            elif job.file and not job.batch and (there := self._done(job, _made)):
+                continue
+            if job.file and not job.batch and (there := self._done(job, _made)):
                 job.keep(batch=there.id)
-            elif not job.batch:
+            if job.batch:
+                self.say(f"{job.name}: {job.batch}, of an earlier run, goes on")
+                jobs.append(job)
+            else:
                 job.beside.unlink()
-        jobs = [job for job in jobs if job.batch and job.usd is None]
-        if jobs:
-            self.say(f"batches of an earlier run go on: {len(jobs)}")
         self._reserve(jobs)
         return jobs
 
@@ -157,26 +159,21 @@ class _Submission:
             raise StopRun(f"{e}{told}") from None
         self.say(f"{job.name}: {job.lines} requests, submitted as {job.batch}")
 
-    def _take_in(self, jobs):
-        """Wait until batches are over, and record what each has brought."""
-        pause, told, stops = FIRST_S, "", []
-        while jobs:
-            # a service that is silent meanwhile is waited for
-            looks = [(job, self._done(job, _now, itertools.count())) for job in jobs]
-            over = [(job, batch) for job, batch in looks if batch.status.lower() in OVER]
-            stops += [why for each in over if (why := self._over(*each))]
-            jobs = [job for job, batch in looks if (job, batch) not in over]
-            counts = [batch.request_counts for _, batch in looks if batch.request_counts]
-            done = sum((c.completed or 0) + (c.failed or 0) for c in counts)
-            of = sum(job.lines for job, _ in looks)
-            if (now := f"batches under way: {len(jobs)}; requests done: {done} of {of}") != told:
+    def _waited_for(self, job):
+        """A job's batch once it is over; a service that is silent meanwhile is waited for."""
+        told, look = "", lambda client, job: client.batches.retrieve(job.batch)
+        for k in itertools.count():
+            batch = self._done(job, look, itertools.count())
+            if batch.status.lower() in OVER:
+                return batch
+            counts = batch.request_counts
+            done = (counts.completed or 0) + (counts.failed or 0) if counts else 0
+            if (now := f"{job.name} is under way; requests done: {done} of {job.lines}") != told:
                 self.say(now)
-            told, pause = now, min(pause * 1.5, LONGEST_S)
-            time.sleep(pause * bool(jobs))
-        if stops:
-            raise stops[0]
+            told = now
+            time.sleep(min(FIRST_S * 1.5 ** min(k, 99), LONGEST_S))
 
-    def _over(self, job, batch):
+    def _taken_in(self, job, batch):
         """Record what a batch has brought; why nothing more should be sent, or None."""
         got, ids = [], filter(None, (batch.output_file_id, batch.error_file_id))
         for n, id in enumerate(ids, 1):
@@ -238,10 +235,6 @@ def _made(client, job):
     """The batch that was made of a file, or None."""
     listed = client.batches.list(limit=100)  # further pages by itself
     return next((b for b in listed if b.input_file_id == job.file), None)
-
-
-def _now(client, job):
-    return client.batches.retrieve(job.batch)
 
 
 def _stop(job, batch, found):
