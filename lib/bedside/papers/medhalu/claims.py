@@ -1,67 +1,141 @@
-"""MedHalu: the quantities and functions that the tests in data/claims/medhalu.toml may use."""
+"""MedHalu: the quantities and functions that the tests in data/claims/medhalu.toml may use.
+
+T6, T7 and T10 are evaluators by score (Acc, P, R, F1) and base set, so that T6.F1.LiveQA is one
+column; T8 is models by type of hallucination, score and base set; T3 and T4 are counts.
+"""
 
 import functools
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from bedside import stats
 from bedside.read import published
 from bedside.run import Run
-from bedside.stats.rounded import Rounded
+from bedside.stats.rounded import Rounded, Verdict, size
 
-from . import benchmark_claims
-from .implied import numbers
-from .implied.numbers import LLMS, OPEN, PEOPLE, PROPRIETARY
+from . import benchmark_claims, matrices
+from .data import DATASETS, copy_of_medhalu
+from .printed import (
+    LLMS,
+    OPEN,
+    PEOPLE,
+    PROPRIETARY,
+    SHORT,
+    answers,
+    grid,
+    long,
+    mean_f1,
+    p_ends,
+    pooled,
+    rounded_rates,
+    rounded_table,
+    sample_share,
+    share_errors,
+    text,
+)
 
-DIGITS = {"Med": 1}  # decimals of Table 7's medians; all other scores have two
 TYPES = ("Context", "Fact", "Input")
 
 
 def names(run: Run) -> dict[str, Any]:
-    """What the tests of claims may use; None is what this run's profile doesn't have.
-
-    T6, T7 and T10 are evaluators by score and base set, so that T6.F1.LiveQA is one column; T8 is
-    models by type, score and base set. T3 and T4 are counts.
-    """
-    by_base = pd.DataFrame(numbers.classes(run), index=["hallucinated", "other"]).T
+    """What the tests of claims may use; None is what this run's profile doesn't have."""
+    n, four, said = answers(run), grid(run, "Table 4"), functools.partial(number, run)
     found = {
-        "T3": numbers.text(run, "Table 3"),
-        "T4": numbers.grid(run, "Table 4"),
-        **{f"T{n}": table(run, n) for n in (6, 7, 10)},
-        "T8": types(run),
-        "hallucinated": by_base["hallucinated"] / by_base.sum(axis=1),
-        "share": by_base.sum(axis=1) / by_base.sum(axis=None),  # of all answers, by base set
+        "T3": text(run, "Table 3"),
+        "T4": four,
+        **{f"T{k}": rounded_table(run, f"Table {k}") for k in (6, 7, 10)},
+        "T8": by_type(rounded_table(run, "Table 8")),
+        "scores_by_type": [*long(run, "Table 8")["metric"].unique()],
         "models": LLMS,
         "own": PROPRIETARY,
         "open": OPEN,
         "people": PEOPLE,
-        "text": functools.cache(lambda *place: _text(run, *place)),
-        "rounded": lambda digits, *place: Rounded.printed(_text(run, *place), digits),
+        "base_sets": DATASETS,
+        "text": said,
+        "said": lambda place, column, rows: pd.Series({r: said(place, r, column) for r in rows}),
+        "rounded": lambda digits, *place: Rounded.printed(said(*place), digits),
+        "span_length": span_length(run),
+        "part": sample_share(run),
+        "share_errors": share_errors(run),
+        **of_answers(n),
+        **of_matrices(n, (n * sample_share(run)).round(), four.rename(columns=_long())),
+        **FUNCTIONS,
     }
     return found | benchmark_claims.names(run)
 
 
-def _text(run, section, row, column):
-    """A printed number of the text: section "4.1", or "abstract", "appendix B", "Table 5"."""
-    section = f"text {section}" if section[0].isdigit() else section
-    return published.value(run.paper, section, row, column)
+def number(run: Run, place: str, row: str, column: str) -> float:
+    """A printed number of a section ("4.1"), or of "abstract", "appendix B", "Table 5"."""
+    return published.value(run.paper, f"text {place}" if place[0].isdigit() else place, row, column)
 
 
-def table(run: Run, number: int) -> Rounded:
-    """Table 6, 7, 8 or 10: rows by score and base set, in printed order."""
-    rows = numbers.long(run, f"Table {number}")
-    rows["metric"] = rows["metric"].str.removeprefix("ma-")
-    found = rows.pivot(index="row", columns=["metric", "dataset"], values="value")
-    found = found.loc[rows["row"].unique()].sort_index(axis=1)
-    half = [0.5 * 10.0 ** -DIGITS.get(score, 2) for score, _ in found]
-    return Rounded(found - half, found, found + half)
+def _long():
+    return {short: name for name, short in SHORT.items()}
 
 
-def types(run: Run) -> Rounded:
-    """Table 8: models by type of hallucination, score and base set."""
+def by_type(table: Rounded) -> Rounded:
+    """Table 8, models by type, score and base set."""
 
     def apart(wide):
         parts = {t: wide[wide.index.str.endswith(f"{t}-conflict")] for t in TYPES}
         return pd.concat({t: p.rename(lambda r: r.split(",")[0]) for t, p in parts.items()}, axis=1)
 
-    return table(run, 8).map(apart)
+    return table.map(apart)
+
+
+def of_answers(n: pd.DataFrame) -> dict[str, Any]:
+    """What follows from how many answers there are: base sets by hallucinated and other."""
+    total = n.sum(axis=1)
+    share, hallucinated = total / total.sum(), n["hallucinated"] / total
+    return {
+        "hallucinated": hallucinated,
+        "share": share,  # of all answers
+        "equal": share * 0 + 1 / len(n),
+        "each": pd.DataFrame(np.eye(len(n)), n.index, n.index),
+        "weighted": lambda x: (x * share).sum(axis=1),
+        "rates": lambda scores, off=0: rounded_rates(scores, hallucinated, off),
+        "pooled_f1": lambda scores: pooled(scores, n),
+        "mean_f1": lambda scores: mean_f1(scores, n),
+        "p": functools.partial(p_ends, answers=n),
+    }
+
+
+def of_matrices(n: pd.DataFrame, sample: pd.DataFrame, four: pd.DataFrame) -> dict[str, Any]:
+    """Of printed scores, which rows of a table can come from counts."""
+    return {
+        "one_matrix": lambda scores: matrices.each(scores, n, matrices.one),
+        "one_of_a_sample": lambda scores: matrices.each(scores, sample, matrices.one),
+        "any_share": lambda scores: matrices.each(scores, n, matrices.any_share),
+        "some_left_out": lambda scores: matrices.each(scores, n, matrices.some_left_out),
+        "mean_of_three": lambda scores: matrices.each(scores, sample, matrices.mean_of_three),
+        "types_apart": lambda six, eight: matrices.types_apart(six, eight, four[DATASETS]),
+    }
+
+
+def span_length(run: Run) -> pd.Series | None:
+    """Mean characters of a labelled span in your copy of MedHalu, by base set; None without it."""
+    if (items := copy_of_medhalu(run)) is None:
+        return None
+    spans = items.explode("spans").dropna(subset="spans")
+    found = spans["spans"].str.len().groupby(spans["dataset"]).mean().reindex(DATASETS)
+    return None if found.isna().any() else found
+
+
+# ---- functions that tests call
+
+
+def holm(p: Rounded) -> Rounded:
+    """p values adjusted for their number."""
+    return p.map(lambda x: pd.Series(stats.holm(x), x.index))
+
+
+def within(x: Rounded, margin: float) -> Verdict:
+    """Whether a difference is at most so large, up or down."""
+    holds = (size(x) <= margin).sure, (size(x) <= margin).may
+    told = f"{x.value:+.3f}"
+    return Verdict(True if holds[0] else None if holds[1] else False, told, x.low, x.high)
+
+
+FUNCTIONS = {f.__name__: f for f in (holm, within)}
