@@ -3,9 +3,14 @@
 import pytest
 
 from bedside.papers.cancer_myth import claims as cancer_myth
+from bedside.stats.rounded import Rounded
 from claim_worlds import decided, drawn, refuted, unturned
 
-ROUNDED = ()  # names of quantities that printed numbers give with their rounding
+ROUNDED = (
+    "uncured",
+    "cured",
+    "rate_in_text",
+)  # names of quantities that printed numbers give with their rounding
 
 
 @pytest.fixture
@@ -23,7 +28,22 @@ def test_what_is_decided_holds_for_all_numbers_that_round_to_the_printed_ones(fi
 
 def other_names(names, rng):
     """All quantities, of other numbers."""
-    return {}
+    return of_cures(names, rng)
+
+
+def of_cures(names, rng):
+    """Another Table 1: mitigations that cost as much as the text says, or anything."""
+    plain = names["uncured"].value * 0 + rng.uniform(20, 90, (3, 4))
+    cured, in_text = plain * rng.uniform(0.8, 1.2), names["rate_in_text"].value
+    if rng.random() < 0.5:
+        cured[names["on_exams"]] = plain[names["on_exams"]] * [0.95, 0.85]
+        cured["Cancer-Myth-NFP"] = 72.0
+    cells = {
+        "uncured": plain,
+        "cured": cured,
+        "rate_in_text": in_text[::-1].set_axis(in_text.index),
+    }
+    return {name: Rounded(x, x, x) for name, x in cells.items()}
 
 
 def test_each_interpretation_turns_for_some_other_numbers(fixed):
