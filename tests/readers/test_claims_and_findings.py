@@ -265,3 +265,5 @@ def test_a_claim_is_decided_by_its_tests_as_far_as_the_data_go(written):
     assert claims.decided("p", {"n": 4, "other": 3}, "02")["c"][claims.AS_WRITTEN][3] is False
     with pytest.raises(BedsideError, match="p.toml, b, part: unknown name 'other'"):
         claims.decided("p", {"n": 4})
+    with pytest.raises(BedsideError, match="p.toml, define: unknown name 'n'"):
+        claims.decided("p", {"other": 3})

@@ -187,19 +187,27 @@ def decided(
     def lacks(text, *more):
         return any(names.get(n, 0) is None for n in (*expressions.mentions(text), *more))
 
-    for name, text in shared.items():
-        names[name] = None if lacks(text) else expressions.evaluated(text, names)
+    with _of(paper, DEFINE):
+        for name, text in shared.items():
+            names[name] = None if lacks(text) else expressions.evaluated(text, names)
     for id, claim in claims.items():
         if notebook not in ("", claim.notebook):
             continue
         names["claimed"], found[id] = claim.value, {}
         for name, way in ways(claim).items():
-            if way.test and not lacks(way.test, way.data):
-                try:
+            with _of(paper, f"{id}, {name}"):
+                if way.test and not lacks(way.test, way.data):
                     found[id][name] = expressions.outcome(way.test, names)
-                except BedsideError as e:
-                    raise BedsideError(f"data/claims/{paper}.toml, {id}, {name}: {e}") from None
     return found
+
+
+@contextlib.contextmanager
+def _of(paper, place):
+    """Name the file and the place in it of what goes wrong."""
+    try:
+        yield
+    except BedsideError as e:
+        raise BedsideError(f"data/claims/{paper}.toml, {place}: {e}") from None
 
 
 def _filled(paper, text):
