@@ -55,9 +55,11 @@ def names(run: Run) -> dict[str, Any]:
         "base_sets": DATASETS,
         "text": said,
         "said": lambda place, column, rows: pd.Series({r: said(place, r, column) for r in rows}),
-        "rounded": lambda digits, *place: Rounded.printed(said(*place), digits),
+        "rounded": Rounded.printed,
         "span_length": span_length(run),
         "part": sample_share(run),
+        "infinite": np.inf,
+        "coin": coin(),
         "share_errors": share_errors(run),
         **of_answers(n),
         **of_matrices(n, (n * sample_share(run)).round(), four.rename(columns=_long())),
@@ -114,6 +116,13 @@ def of_matrices(n: pd.DataFrame, sample: pd.DataFrame, four: pd.DataFrame) -> di
     }
 
 
+def coin() -> Rounded:
+    """All scores of a fair coin that are 0.5 whatever the share of hallucinated answers is."""
+    columns = pd.MultiIndex.from_product([["Acc", "R"], DATASETS])
+    half = pd.Series(0.5, columns)
+    return Rounded(half, half, half)
+
+
 def span_length(run: Run) -> pd.Series | None:
     """Mean characters of a labelled span in your copy of MedHalu, by base set; None without it."""
     if (items := copy_of_medhalu(run)) is None:
@@ -135,7 +144,7 @@ def within(x: Rounded, margin: float) -> Verdict:
     """Whether a difference is at most so large, up or down."""
     holds = (size(x) <= margin).sure, (size(x) <= margin).may
     told = f"{x.value:+.3f}"
-    return Verdict(True if holds[0] else None if holds[1] else False, told, x.low, x.high)
+    return Verdict(True if holds[0] else None if holds[1] else False, told, round(x.low, 10), round(x.high, 10))
 
 
 FUNCTIONS = {f.__name__: f for f in (holm, within)}

@@ -213,9 +213,10 @@ def p_ends(
     b: Rounded,
     score: str,
     weights: pd.Series | pd.DataFrame,
-    answers: pd.DataFrame,
     judged: tuple[float, float] = (1, 1),
     overlaps: tuple[str, str] = ("none", "none"),
+    *,
+    answers: pd.DataFrame,
 ) -> Rounded:
     """Least and most p that rounding and overlaps allow for a scoring higher than b.
 
