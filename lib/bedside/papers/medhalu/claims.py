@@ -13,7 +13,7 @@ import pandas as pd
 from bedside import stats
 from bedside.read import published
 from bedside.run import Run
-from bedside.stats.rounded import Rounded, Verdict, size
+from bedside.stats.rounded import TIE, Rounded, Verdict, size
 
 from . import benchmark_claims, matrices
 from .data import DATASETS, copy_of_medhalu
@@ -25,7 +25,6 @@ from .printed import (
     SHORT,
     answers,
     grid,
-    long,
     mean_f1,
     p_ends,
     pooled,
@@ -41,13 +40,13 @@ TYPES = ("Context", "Fact", "Input")
 
 def names(run: Run) -> dict[str, Any]:
     """What the tests of claims may use; None is what this run's profile doesn't have."""
-    n, four, said = answers(run), grid(run, "Table 4"), functools.partial(number, run)
+    n, part, four = answers(run), sample_share(run), grid(run, "Table 4")
+    said = functools.partial(number, run)
     found = {
         "T3": text(run, "Table 3"),
         "T4": four,
         **{f"T{k}": rounded_table(run, f"Table {k}") for k in (6, 7, 10)},
         "T8": by_type(rounded_table(run, "Table 8")),
-        "scores_by_type": [*long(run, "Table 8")["metric"].unique()],
         "models": LLMS,
         "own": PROPRIETARY,
         "open": OPEN,
@@ -57,12 +56,11 @@ def names(run: Run) -> dict[str, Any]:
         "said": lambda place, column, rows: pd.Series({r: said(place, r, column) for r in rows}),
         "rounded": Rounded.printed,
         "span_length": span_length(run),
-        "part": sample_share(run),
+        "part": part,
         "infinite": np.inf,
         "coin": coin(),
-        "share_errors": share_errors(run),
-        **of_answers(n),
-        **of_matrices(n, (n * sample_share(run)).round(), four.rename(columns=_long())),
+        **of_answers(n, share_errors(run)),
+        **of_matrices(n, (n * part).round(), four[[*SHORT.values()]].set_axis(DATASETS, axis=1)),
         **FUNCTIONS,
     }
     return found | benchmark_claims.names(run)
@@ -71,10 +69,6 @@ def names(run: Run) -> dict[str, Any]:
 def number(run: Run, place: str, row: str, column: str) -> float:
     """A printed number of a section ("4.1"), or of "abstract", "appendix B", "Table 5"."""
     return published.value(run.paper, f"text {place}" if place[0].isdigit() else place, row, column)
-
-
-def _long():
-    return {short: name for name, short in SHORT.items()}
 
 
 def by_type(table: Rounded) -> Rounded:
@@ -87,33 +81,47 @@ def by_type(table: Rounded) -> Rounded:
     return table.map(apart)
 
 
-def of_answers(n: pd.DataFrame) -> dict[str, Any]:
-    """What follows from how many answers there are: base sets by hallucinated and other."""
+def of_answers(n: pd.DataFrame, off: pd.Series) -> dict[str, Any]:
+    """What follows from how many answers there are: base sets by hallucinated and other.
+
+    off: how far a sample's share of hallucinated answers may be from all answers'.
+    """
     total = n.sum(axis=1)
     share, hallucinated = total / total.sum(), n["hallucinated"] / total
     return {
         "hallucinated": hallucinated,
+        "hallucinated_sampled": Rounded(hallucinated - off, hallucinated, hallucinated + off),
         "share": share,  # of all answers
         "equal": share * 0 + 1 / len(n),
         "each": pd.DataFrame(np.eye(len(n)), n.index, n.index),
         "weighted": lambda x: (x * share).sum(axis=1),
-        "rates": lambda scores, off=0: rounded_rates(scores, hallucinated, off),
-        "pooled_f1": lambda scores: pooled(scores, n),
-        "mean_f1": lambda scores: mean_f1(scores, n),
+        "rates": lambda scores: rounded_rates(scores, hallucinated),
+        "rates_sampled": lambda scores: rounded_rates(scores, hallucinated, off),
+        "pooled_f1": functools.partial(pooled, answers=n),
+        "mean_f1": functools.partial(mean_f1, answers=n),
         "p": functools.partial(p_ends, answers=n),
+        "least_p": functools.partial(least_p, n=total),
     }
 
 
 def of_matrices(n: pd.DataFrame, sample: pd.DataFrame, four: pd.DataFrame) -> dict[str, Any]:
-    """Of printed scores, which rows of a table can come from counts."""
+    """Which printed rows can come from counts, and what these would be."""
     return {
         "one_matrix": lambda scores: matrices.each(scores, n, matrices.one),
         "one_of_a_sample": lambda scores: matrices.each(scores, sample, matrices.one),
         "any_share": lambda scores: matrices.each(scores, n, matrices.any_share),
         "some_left_out": lambda scores: matrices.each(scores, n, matrices.some_left_out),
         "mean_of_three": lambda scores: matrices.each(scores, sample, matrices.mean_of_three),
-        "types_apart": lambda six, eight: matrices.types_apart(six, eight, four[DATASETS]),
+        "types_apart": lambda six, eight: matrices.types_apart(six, eight, four),
+        "accepted": functools.partial(accepted, n=n.loc[["HealthQA"]]),
     }
+
+
+def accepted(scores: pd.DataFrame, beside: pd.DataFrame, n: pd.DataFrame) -> Rounded:
+    """Specificity on base sets, where rows of both tables can be one matrix each."""
+    both = [matrices.implied(table, n) for table in (scores, beside)]
+    found = both[0][(both[0]["fits"] > 0) & (both[1]["fits"] > 0)]
+    return Rounded(*(found[f"specificity{end}"] for end in (" least", "", " most")))
 
 
 def coin() -> Rounded:
@@ -135,16 +143,36 @@ def span_length(run: Run) -> pd.Series | None:
 # ---- functions that tests call
 
 
-def holm(p: Rounded) -> Rounded:
+def holm(p: Any) -> Any:
     """p values adjusted for their number."""
-    return p.map(lambda x: pd.Series(stats.holm(x), x.index))
+    if isinstance(p, Rounded):
+        return p.map(lambda x: pd.Series(stats.holm(x), x.index))
+    return stats.holm(p)
+
+
+def either(p: Rounded, other: Rounded) -> Rounded:
+    """p values that lie in one of two ranges."""
+    low, high = np.minimum(p.low, other.low), np.maximum(p.high, other.high)
+    return Rounded(low, high, high)
+
+
+def least_p(before: Rounded, after: Rounded, n: pd.Series) -> Rounded:
+    """The p that each gain in accuracy of n answers may have, models by base sets.
+
+    From that of the exact McNemar test in which no right answer became wrong.
+    """
+    most = np.floor(after.high * n + TIE) - np.ceil(before.low * n - TIE)
+    low = most.map(lambda gain: stats.mcnemar_counts(max(int(gain), 0), 0)).stack()
+    return Rounded(low, low, low * 0 + 1)
 
 
 def within(x: Rounded, margin: float) -> Verdict:
     """Whether a difference is at most so large, up or down."""
     holds = (size(x) <= margin).sure, (size(x) <= margin).may
     told = f"{x.value:+.3f}"
-    return Verdict(True if holds[0] else None if holds[1] else False, told, round(x.low, 10), round(x.high, 10))
+    return Verdict(
+        True if holds[0] else None if holds[1] else False, told, round(x.low, 10), round(x.high, 10)
+    )
 
 
-FUNCTIONS = {f.__name__: f for f in (holm, within)}
+FUNCTIONS = {f.__name__: f for f in (either, holm, within)}

@@ -11,9 +11,8 @@ import numpy as np
 import pandas as pd
 
 from bedside import stats
-from bedside.run import Run
 
-from .printed import BRIEF, RATES, ROUNDED, answers, rounded_table
+from .printed import BRIEF, RATES, ROUNDED
 from .scores import METRICS
 
 FITS = ROUNDED + 1e-9  # a score that is off by no more prints the same
@@ -126,14 +125,14 @@ def _by_negatives(eight, four, dataset):
     return sum(parts).dropna()
 
 
-def implied(run: Run, table: str) -> pd.DataFrame:
-    """Rates of the matrices over Table 4's answers that print as each row of Table 6 or 10.
+def implied(table: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
+    """Rates of the matrices that print as each row of Table 6 or 10, by evaluator and base set.
 
-    Rows with row, dataset, fits (how many matrices do), and sensitivity, specificity and share of
-    yes, each the mean, and its least and most value; NaN where nothing fits.
+    Columns: fits (how many matrices do), and sensitivity, specificity and share of yes, each the
+    mean, and its least and most value; NaN where nothing fits.
     """
-    found = each(rounded_table(run, table).value, answers(run), _rates)
-    return found.apply(pd.Series).rename_axis(["row", "dataset"]).reset_index()
+    found = each(table, answers, _rates).apply(pd.Series)
+    return found.rename_axis(["row", "dataset"])
 
 
 def _rates(positive, negative, scores):
