@@ -11,7 +11,6 @@ from bedside.papers.cancer_myth import data, implied, pipeline, versions
 from bedside.papers.cancer_myth.implied import figure_claims
 from bedside.papers.meddialbench import claims as names_of_dialogues
 from bedside.papers.medhalu import claims as names_of_answers
-from bedside.papers.medhalu import implied as mh
 from bedside.papers.radiation import claims as names_of
 from bedside.read import checks, claims, paths, sources
 from bedside.read.surroundings import here
@@ -56,8 +55,7 @@ def radiation(run):
 
 
 def medhalu(run):
-    found = claims.decided("medhalu", names_of_answers.names(run))
-    return {**found, **mh.detection.claims(run)}
+    return claims.decided("medhalu", names_of_answers.names(run))
 
 
 def meddialbench(run):
