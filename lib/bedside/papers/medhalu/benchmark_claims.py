@@ -59,7 +59,7 @@ def _questions(run):
 # ---- functions that tests call
 
 
-def as_printed(x: Rounded, said: float, digits: int) -> Verdict:
+def mean_prints(x: Rounded, said: float, digits: int) -> Verdict:
     """Whether a number that follows from printed ones is what is said, and what it may be."""
     holds = bool(prints(x.value, said, digits).sure)
     return Verdict(holds, f"{x.value:z.{digits}f}", float(x.low), float(x.high))
@@ -107,4 +107,4 @@ FUNCTIONS = {
     "deviation": pd.Series.std,
     "personal": lambda texts: texts.str.contains(PERSONAL),
     "even": stats.even,
-} | {f.__name__: f for f in (as_printed, alike, may_be, most_kappa, by_type, over_sets, as_said)}
+} | {f.__name__: f for f in (mean_prints, alike, may_be, most_kappa, by_type, over_sets, as_said)}

@@ -91,6 +91,7 @@ def of_answers(n: pd.DataFrame, off: pd.Series) -> dict[str, Any]:
     return {
         "hallucinated": hallucinated,
         "hallucinated_sampled": Rounded(hallucinated - off, hallucinated, hallucinated + off),
+        "counted": n,
         "share": share,  # of all answers
         "equal": share * 0 + 1 / len(n),
         "each": pd.DataFrame(np.eye(len(n)), n.index, n.index),
@@ -131,13 +132,16 @@ def coin() -> Rounded:
     return Rounded(half, half, half)
 
 
-def span_length(run: Run) -> pd.Series | None:
-    """Mean characters of a labelled span in your copy of MedHalu, by base set; None without it."""
+def span_length(run: Run) -> Rounded | None:
+    """Mean characters of a labelled span in your copy of MedHalu, by base set; None without it.
+
+    Of a base set without spans any length from 1 on.
+    """
     if (items := copy_of_medhalu(run)) is None:
         return None
     spans = items.explode("spans").dropna(subset="spans")
     found = spans["spans"].str.len().groupby(spans["dataset"]).mean().reindex(DATASETS)
-    return None if found.isna().any() else found
+    return Rounded(found.fillna(1), found.fillna(1), found.fillna(np.inf))
 
 
 # ---- functions that tests call

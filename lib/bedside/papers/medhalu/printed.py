@@ -136,12 +136,13 @@ def share_errors(run: Run) -> pd.Series:
 
 
 def corners(scores: Rounded, share: pd.Series, off: pd.Series | float = 0) -> np.ndarray:
-    """Both rates (8, evaluators, base sets, 2) at the ends of accuracy, macro recall and share.
+    """Both rates (k, evaluators, base sets, 2) at the ends of accuracy, macro recall and share.
 
     share: of hallucinated answers, by base set, which may be `off` by so much.
     """
-    ends = itertools.product(("low", "high"), ("low", "high"), (share - off, share + off))
-    found = (rates(getattr(scores, a).Acc, getattr(scores, r).R, q) for a, r, q in ends)
+    ends = [[x.low.to_numpy(), x.high.to_numpy()] for x in (scores.Acc, scores.R)]
+    off = np.unique([-off, off], axis=0)
+    found = (rates(*at, share.to_numpy() + o) for *at, o in itertools.product(*ends, off))
     return np.clip([np.stack(both, axis=-1) for both in found], 0, 1)
 
 
