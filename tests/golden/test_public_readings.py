@@ -35,13 +35,17 @@ def of_files(run):
     return data.released(run), data.starting_examples(run), checks.report(sources.all_sources(run))
 
 
+def of_notebook(notebook):
+    names = names_of_myths.names(Run("cancer_myth", notebook, profile="public"))
+    return claims.decided("cancer_myth", names, notebook)
+
+
 def cancer_myth(run):
-    names = names_of_myths.names(run)
     places = pd.concat([versions.places(run), versions.derived(run)], ignore_index=True)
     return {
         **pipeline.readings(run, *of_files(run)),
-        **claims.decided("cancer_myth", names, "01_physician_survey"),
-        **claims.decided("cancer_myth", names, "04_mitigation"),
+        **of_notebook("01_physician_survey"),
+        **of_notebook("04_mitigation"),
         **implied.count_readings(run),
         **implied.score_readings(run),
         **figure_claims.readings(run),
