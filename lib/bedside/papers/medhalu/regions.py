@@ -158,7 +158,7 @@ def evaluators(run: Run, corners: pd.DataFrame) -> Evaluators:
     The middle of a region over a sample is that over Table 4's answers.
     """
     found, there = Evaluators({}, {}, {}), answers(run)
-    part = (there * sample_share(run)).round()
+    part = (there * sample_share(run)).round().astype(int)
     middle = pd.concat({t: behind(run, t) for t in (SIX, TEN)}, names=["table"])
     middle = middle.reset_index().set_index(["table", "row", "dataset"])[RATES]
     for (table, who, d), region in corners.groupby(["table", "row", "dataset"], sort=False):
