@@ -6,15 +6,16 @@ import pandas as pd
 import pytest
 
 from bedside import BedsideError
-from bedside.papers.cancer_myth import data, implied, pipeline, survey, versions
-from bedside.papers.cancer_myth.implied import figure_claims, survey_readings
+from bedside.papers.cancer_myth import claims as names_of_questions
+from bedside.papers.cancer_myth import data, pipeline, survey
+from bedside.papers.cancer_myth.implied import survey_readings
 from bedside.papers.cancer_myth.v2 import implied as cures
 from bedside.papers.meddialbench import claims as names_of_dialogues
 from bedside.papers.medhalu import data as medhalu_data
 from bedside.papers.medhalu import implied as mh
 from bedside.papers.medhalu import tables as medhalu_tables
 from bedside.papers.radiation import claims as names_of
-from bedside.read import checks, claims, paths, sources
+from bedside.read import claims, paths, sources
 from bedside.read.surroundings import here
 from bedside.run import Run
 
@@ -33,22 +34,12 @@ def public(tmp_path, monkeypatch):
     return made
 
 
-def of_files(run):
-    return data.released(run), data.starting_examples(run), checks.report(sources.all_sources(run))
-
-
 def cancer_myth(run):
     ratings, answers = survey.survey(run), run.load("cancer_myth_survey_answers")
-    places = pd.concat([versions.places(run), versions.derived(run)], ignore_index=True)
     return {
-        **pipeline.readings(run, *of_files(run)),
+        **claims.decided("cancer_myth", names_of_questions.names(run)),
         **survey_readings.readings(run, ratings, survey.source_tests(ratings, run), answers),
-        **implied.count_readings(run),
-        **implied.score_readings(run),
-        **figure_claims.readings(run),
-        **implied.judge_readings(run),
         **cures.readings(run),
-        **versions.readings(versions.disagreements(places)),
     }
 
 
@@ -106,9 +97,10 @@ def test_each_interpretation_its_limits_and_numbers_are_the_committed_ones(
         assert numbers[0] == numbers[1], there
 
 
-def test_a_candidate_without_a_category_stops_the_readings(public):
+def test_a_candidate_without_a_category_stops_the_readings(public, monkeypatch):
     run = public("cancer_myth", "02_adversarial_generation")
-    raw, *rest = of_files(run)
+    raw = data.released(run)
     raw["candidates"].loc[100, "category"] = None
+    monkeypatch.setattr(data, "released", lambda run: raw)
     with pytest.raises(BedsideError, match="1 of 874 rows have no category"):
-        pipeline.readings(run, raw, *rest)
+        pipeline.names(run)
