@@ -1,4 +1,4 @@
-"""Whether tests of claims hold for all that printed numbers stand for, and turn for others."""
+"""Whether tests of claims hold for all that is within the rounding, and turn for other numbers."""
 
 import numpy as np
 

@@ -194,25 +194,13 @@ def index(given):
     )
     counts = claims.tally(c for e in entries for c in e["claims"])
     for rank, told in zip(claims.WEIGHT, ("The papers' central claims:", "The papers' details:")):
-        words = (TOLD[word][n != 1] for word, n in counts[rank].items())
-        print(told, ", ".join(f"{n} {w}" for n, w in zip(counts[rank].values(), words)))
+        print(told, ", ".join(f"{claims.WORDS[v]} {n}" for v, n in counts[rank].items()))
     if private:
         content.write_notebooks(private, local)
         count = sum(len(e["outputs"]) for e in private["notebooks"].values())
         place = f"{paths.rel(local)}/index.html"
         print(f"{count} outputs that rest on texts which stay on this machine: {place}")
     print(f"Open {folder}/index.html")
-
-
-# verdicts on claims, of one and of several
-TOLD = {
-    "holds": ("holds", "hold"),
-    "depends": ("depends on the reading", "depend on the reading"),
-    "undetermined": ("is undetermined", "are undetermined"),
-    "differs": ("differs", "differ"),
-    "needs": ("needs data", "need data"),
-    "not measured": ("was not measured", "were not measured"),
-}
 
 
 def explorer(given):

@@ -7,13 +7,10 @@ import pytest
 
 from bedside import BedsideError
 from bedside.papers.cancer_myth import claims as names_of_questions
-from bedside.papers.cancer_myth import data, pipeline, survey
-from bedside.papers.cancer_myth.implied import survey_readings
-from bedside.papers.cancer_myth.v2 import implied as cures
+from bedside.papers.cancer_myth import data, pipeline
 from bedside.papers.meddialbench import claims as names_of_dialogues
-from bedside.papers.medhalu import data as medhalu_data
+from bedside.papers.medhalu import claims as names_of_answers
 from bedside.papers.medhalu import implied as mh
-from bedside.papers.medhalu import tables as medhalu_tables
 from bedside.papers.radiation import claims as names_of
 from bedside.read import claims, paths, sources
 from bedside.read.surroundings import here
@@ -35,12 +32,12 @@ def public(tmp_path, monkeypatch):
 
 
 def cancer_myth(run):
-    ratings, answers = survey.survey(run), run.load("cancer_myth_survey_answers")
-    return {
-        **claims.decided("cancer_myth", names_of_questions.names(run)),
-        **survey_readings.readings(run, ratings, survey.source_tests(ratings, run), answers),
-        **cures.readings(run),
-    }
+    """Each notebook's claims, whose data it alone reads."""
+    made = {}
+    for notebook in {c.notebook for c in claims.load("cancer_myth").values()}:
+        names = names_of_questions.names(Run("cancer_myth", notebook, profile="public"))
+        made |= claims.decided("cancer_myth", names, notebook)
+    return made
 
 
 def radiation(run):
@@ -48,19 +45,8 @@ def radiation(run):
 
 
 def medhalu(run):
-    lengths = medhalu_tables.benchmark.length_table(run, medhalu_data.printed_sets(run))
-    return {
-        **mh.benchmark.counts(run),
-        **mh.benchmark.answers(run),
-        **mh.benchmark.raters(run),
-        **mh.benchmark.prompts(run),
-        **mh.benchmark.questions(run, lengths),
-        **mh.detection.claims(run),
-        **mh.types.claims(run),
-        **mh.own.tables_6_and_8(run),
-        **mh.notes.claims(run),
-        **mh.own.table_10(run),
-    }
+    found = claims.decided("medhalu", names_of_answers.names(run))
+    return {**found, **mh.detection.claims(run)}
 
 
 def meddialbench(run):

@@ -11,6 +11,7 @@ from bedside.stats.rounded import Comparison, Rounded, Verdict
 from claim_worlds import decided, drawn, refuted, unturned
 
 ROUNDED = ("pcr", "pcs", "pcr2", "newer_pcr", "newer_pcs", "cross", "rated")
+CURED = ("uncured", "cured", "rate_in_text")
 MODELS, KINDS = [*SYSTEMS.values()], [*CATEGORIES.values()]
 WRITERS = ["GPT-4o", "Claude-3.5-Sonnet", "Gemini-1.5-Pro"]
 
@@ -23,7 +24,7 @@ def fixed(run_of):
 @pytest.mark.parametrize("draws", [6, pytest.param(400, marks=pytest.mark.slow)])
 def test_what_is_decided_holds_for_all_numbers_that_round_to_the_printed_ones(fixed, draws):
     def draw(rng, kind):
-        return drawn({name: fixed[name] for name in ROUNDED}, rng, kind)
+        return drawn({name: fixed[name] for name in ROUNDED + CURED}, rng, kind)
 
     assert len(decided("cancer_myth", fixed)) > 60
     assert not refuted("cancer_myth", fixed, draw, draws)
@@ -47,6 +48,7 @@ def of_print(names, rng):
     for k in ("pcr", "pcs", "cross", "rated"):
         size = rng.choice([0.1, 1]) * (20 if k == "pcr" else 1)
         made[k] = moved(names[k], size * rng.normal(size=np.shape(names[k].value)))
+    made["pcr"] = made["pcr"].drop(["DeepSeek-R1"][: rng.integers(0, 2)])
     sums = names["sums"].value
     steep = rng.choice([0, 30]) * rng.normal(size=(len(sums), 1))
     sums = sums * rng.choice([-1, 0.1, 1]) + steep + rng.normal(size=sums.shape)
@@ -144,11 +146,26 @@ def of_files(rng):
     }
 
 
+def of_cures(names, rng):
+    """Another Table 1: mitigations that cost as much as the text says, or anything."""
+    plain = names["uncured"].value * 0 + rng.uniform(20, 90, (3, 4))
+    cured, in_text = plain * rng.uniform(0.8, 1.2), names["rate_in_text"].value
+    if rng.random() < 0.5:
+        cured[names["on_exams"]] = plain[names["on_exams"]] * [0.95, 0.85]
+        cured["Cancer-Myth-NFP"] = 72.0
+    cells = {
+        "uncured": plain,
+        "cured": cured,
+        "rate_in_text": in_text[::-1].set_axis(in_text.index),
+    }
+    return {name: Rounded(x, x, x) for name, x in cells.items()}
+
+
 def test_each_interpretation_turns_for_some_other_numbers(fixed):
     names = {**fixed, **of_files(np.random.default_rng(0))}
     assert len(decided("cancer_myth", names)) > 100
 
     def other(rng):
-        return of_print(names, rng) | of_files(rng)
+        return of_print(names, rng) | of_cures(names, rng) | of_files(rng)
 
     assert not unturned("cancer_myth", names, other, 150)

@@ -1,7 +1,6 @@
 """Cancer-Myth: the quantities and functions that the tests in data/claims may use."""
 
 import functools
-import importlib
 from typing import Any
 
 import pandas as pd
@@ -11,11 +10,10 @@ from bedside.read import published
 from bedside.run import Run
 from bedside.stats.rounded import Comparison, Rounded, Verdict, comparison
 
-from . import data, pipeline, printed, versions
+from . import data, pipeline, printed, survey_claims, versions
 from .printed import ANNOTATED, FAIR, QUESTIONS
 from .tables import systems
-
-PARTS = (".survey_claims", ".v2.claims")
+from .v2 import claims as mitigations
 
 
 def names(run: Run) -> dict[str, Any]:
@@ -24,7 +22,7 @@ def names(run: Run) -> dict[str, Any]:
     Of the released answers that is all: `tables.systems.names` has it, in notebook 07.
     """
     mine = run.notebook == pipeline.NOTEBOOK  # others need not wait for it
-    found = {
+    return {
         **of_figures(run),
         **of_sets(run),
         **of_judge(run),
@@ -35,14 +33,10 @@ def names(run: Run) -> dict[str, Any]:
         "annotated": ANNOTATED,
         "fair": FAIR,
         "text": functools.partial(published.value, run.paper),
+        **survey_claims.names(run),
+        **mitigations.names(run),
         **FUNCTIONS,
     }
-    for part in PARTS:
-        try:
-            found |= importlib.import_module(part, __package__).names(run)
-        except ModuleNotFoundError:
-            continue
-    return found
 
 
 def of_figures(run: Run) -> dict[str, Any]:

@@ -1,3 +1,0 @@
-"""Moved to `printed`."""
-
-from ..printed import *  # noqa: F403
