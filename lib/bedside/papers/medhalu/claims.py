@@ -22,9 +22,10 @@ from .printed import (
     OPEN,
     PEOPLE,
     PROPRIETARY,
-    SHORT,
     answers,
+    by_set,
     grid,
+    hallucinated,
     mean_f1,
     p_ends,
     pooled,
@@ -40,11 +41,11 @@ TYPES = ("Context", "Fact", "Input")
 
 def names(run: Run) -> dict[str, Any]:
     """What the tests of claims may use; None is what this run's profile doesn't have."""
-    n, part, four = answers(run), sample_share(run), grid(run, "Table 4")
+    n, part = answers(run), sample_share(run)
     said = functools.partial(number, run)
     found = {
         "T3": text(run, "Table 3"),
-        "T4": four,
+        "T4": grid(run, "Table 4"),
         **{f"T{k}": rounded_table(run, f"Table {k}") for k in (6, 7, 10)},
         "T8": by_type(rounded_table(run, "Table 8")),
         "models": LLMS,
@@ -60,7 +61,7 @@ def names(run: Run) -> dict[str, Any]:
         "infinite": np.inf,
         "coin": coin(),
         **of_answers(n, share_errors(run)),
-        **of_matrices(n, (n * part).round(), four[[*SHORT.values()]].set_axis(DATASETS, axis=1)),
+        **of_matrices(n, (n * part).round(), by_set(run)),
         **FUNCTIONS,
     }
     return found | benchmark_claims.names(run)
@@ -87,17 +88,17 @@ def of_answers(n: pd.DataFrame, off: pd.Series) -> dict[str, Any]:
     off: how far a sample's share of hallucinated answers may be from all answers'.
     """
     total = n.sum(axis=1)
-    share, hallucinated = total / total.sum(), n["hallucinated"] / total
+    share, rate = total / total.sum(), hallucinated(n)
     return {
-        "hallucinated": hallucinated,
-        "hallucinated_sampled": Rounded(hallucinated - off, hallucinated, hallucinated + off),
+        "hallucinated": rate,
+        "hallucinated_sampled": Rounded(rate - off, rate, rate + off),
         "counted": n,
         "share": share,  # of all answers
         "equal": share * 0 + 1 / len(n),
         "each": pd.DataFrame(np.eye(len(n)), n.index, n.index),
         "weighted": lambda x: (x * share).sum(axis=1),
-        "rates": lambda scores: rounded_rates(scores, hallucinated),
-        "rates_sampled": lambda scores: rounded_rates(scores, hallucinated, off),
+        "rates": functools.partial(rounded_rates, answers=n),
+        "rates_sampled": functools.partial(rounded_rates, answers=n, off=off),
         "pooled_f1": functools.partial(pooled, answers=n),
         "mean_f1": functools.partial(mean_f1, answers=n),
         "p": functools.partial(p_ends, answers=n),
