@@ -73,7 +73,7 @@ def test_rates_give_the_scores_that_they_are_behind_in_each_base_set(run):
         assert (p * s + k * c) / (p + k) == pytest.approx(T6.value.Acc[d].to_numpy())
         assert (s + c) / 2 == pytest.approx(T6.value.R[d].to_numpy())
     assert (at.low < at.value).all(axis=None) and (at.value < at.high).all(axis=None)
-    assert (wide.low < at.low).all(axis=None) and (at.high < wide.high).all(axis=None)
+    assert (wide.low <= at.low).all(axis=None) and (at.high <= wide.high).all(axis=None)
 
 
 def test_scores_over_all_answers_and_means_over_raters_hold_what_made_them(run):

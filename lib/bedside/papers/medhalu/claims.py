@@ -13,7 +13,7 @@ import pandas as pd
 from bedside import stats
 from bedside.read import published
 from bedside.run import Run
-from bedside.stats.rounded import TIE, Rounded, Verdict, size
+from bedside.stats.rounded import TIE, Rounded, Verdict, size, verdict
 
 from . import benchmark_claims, matrices
 from .data import DATASETS, copy_of_medhalu
@@ -59,7 +59,6 @@ def names(run: Run) -> dict[str, Any]:
         "span_length": span_length(run),
         "part": part,
         "infinite": np.inf,
-        "coin": coin(),
         **of_answers(n, share_errors(run)),
         **of_matrices(n, (n * part).round(), by_set(run)),
         **FUNCTIONS,
@@ -108,13 +107,14 @@ def of_answers(n: pd.DataFrame, off: pd.Series) -> dict[str, Any]:
 
 def of_matrices(n: pd.DataFrame, sample: pd.DataFrame, four: pd.DataFrame) -> dict[str, Any]:
     """Which printed rows can come from counts, and what these would be."""
+    each = functools.partial(functools.partial, matrices.each)
     return {
-        "one_matrix": lambda scores: matrices.each(scores, n, matrices.one),
-        "one_of_a_sample": lambda scores: matrices.each(scores, sample, matrices.one),
-        "any_share": lambda scores: matrices.each(scores, n, matrices.any_share),
-        "some_left_out": lambda scores: matrices.each(scores, n, matrices.some_left_out),
-        "mean_of_three": lambda scores: matrices.each(scores, sample, matrices.mean_of_three),
-        "types_apart": lambda six, eight: matrices.types_apart(six, eight, four),
+        "one_matrix": each(answers=n, found=matrices.one),
+        "one_of_a_sample": each(answers=sample, found=matrices.one),
+        "any_share": each(answers=n, found=matrices.any_share),
+        "some_left_out": each(answers=n, found=matrices.some_left_out),
+        "mean_of_three": each(answers=sample, found=matrices.mean_of_three),
+        "types_apart": functools.partial(matrices.types_apart, four=four),
         "accepted": functools.partial(accepted, n=n.loc[["HealthQA"]]),
     }
 
@@ -124,13 +124,6 @@ def accepted(scores: pd.DataFrame, beside: pd.DataFrame, n: pd.DataFrame) -> Rou
     both = [matrices.implied(table, n) for table in (scores, beside)]
     found = both[0][(both[0]["fits"] > 0) & (both[1]["fits"] > 0)]
     return Rounded(*(found[f"specificity{end}"] for end in (" least", "", " most")))
-
-
-def coin() -> Rounded:
-    """All scores of a fair coin that are 0.5 whatever the share of hallucinated answers is."""
-    columns = pd.MultiIndex.from_product([["Acc", "R"], DATASETS])
-    half = pd.Series(0.5, columns)
-    return Rounded(half, half, half)
 
 
 def span_length(run: Run) -> Rounded | None:
@@ -173,11 +166,8 @@ def least_p(before: Rounded, after: Rounded, n: pd.Series) -> Rounded:
 
 def within(x: Rounded, margin: float) -> Verdict:
     """Whether a difference is at most so large, up or down."""
-    holds = (size(x) <= margin).sure, (size(x) <= margin).may
-    told = f"{x.value:+.3f}"
-    return Verdict(
-        True if holds[0] else None if holds[1] else False, told, round(x.low, 10), round(x.high, 10)
-    )
+    holds = verdict(size(x) <= margin).holds
+    return Verdict(holds, f"{x.value:+.3f}", round(x.low, 10), round(x.high, 10))
 
 
 FUNCTIONS = {f.__name__: f for f in (either, holm, within)}
