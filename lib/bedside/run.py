@@ -48,13 +48,11 @@ if TYPE_CHECKING:
 
     from .judging.baselines import Baseline
     from .write.plots import Picture
-    from .write.prose import Reading
 
 TINY = (
     " (the embedded model, far too small for medicine: it shows that the machinery works, not how"
     " models that patients use behave)"
 )
-OWN_SETTINGS = "This run has settings of its own: its numbers stand above, without a conclusion."
 VERSIONS = ("numpy", "scipy", "pandas", "matplotlib", "scikit-learn")
 
 
@@ -514,24 +512,6 @@ class Run:
         from .write import prose
 
         return prose.Claims(self._claims.values(), columns=list(claims.SHOWN))
-
-    def shows(self, holds: dict[str, bool], *, paper: str, adds: str, changes: str) -> "Reading":
-        """The reading at a notebook's end: the paper's conclusion, what is added, what is open.
-
-        It is of printed and recomputed values, so a run with settings of its own has none. holds:
-        what the sentences rest on, in words, and whether it is so. Raises BedsideError naming what
-        is not.
-        """
-        from .write import prose
-
-        if self.changed:
-            return prose.Reading({"": OWN_SETTINGS})
-        of_one = self.paper in paths.papers()  # not of all studies together
-        if wrong := [words for words, held in holds.items() if not held]:
-            name = f"notebooks/{f'{self.paper}/' * of_one}{self.notebook}.ipynb"
-            raise BedsideError(f"{name}: its reading no longer holds: {'; '.join(wrong)}")
-        who = "The paper" if of_one else "The papers"
-        return prose.Reading({who: paper, "Added here": adds, "Open": changes})
 
     # ---- provenance
 

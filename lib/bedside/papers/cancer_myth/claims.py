@@ -119,7 +119,7 @@ def of_judge(run: Run) -> dict[str, Any]:
 # ---- functions that tests call
 
 
-def prints(p: Rounded, as_printed: float) -> Verdict:
+def prints_p(p: Rounded, as_printed: float) -> Verdict:
     """Whether p rounds to a printed one, of one digit."""
     told = f"p = {p.low:.1g}" if p.low == p.high else f"p from {p.low:.1g} to {p.high:.2g}"
     found = equals(p.map(lambda x: float(f"{x:.0e}")), as_printed)
@@ -151,4 +151,4 @@ def count(of: Any) -> int:
     return len(getattr(of, "value", of))
 
 
-FUNCTIONS = {f.__name__: f for f in (prints, equals, whole_number, possible, count)}
+FUNCTIONS = {f.__name__: f for f in (prints_p, equals, whole_number, possible, count)}
