@@ -82,7 +82,7 @@ class Run:
         self.folder.mkdir(parents=True, exist_ok=True)
         self._data, self._judges = {}, {}  # name -> hash, trust card
         self._prompts, self._files = {}, {}  # templates; name -> path of what is read besides
-        self._replies, self._planned = {}, self._sink()  # model -> {key: reply}
+        self._replies, self._planned = {}, []  # model -> {key: reply}; requests that aren't sent
         self._outputs, self._claims, self._graded = {}, {}, {}
         self._elsewhere, self.left = [], []  # models of ANSWERS=; what in it isn't asked
         self.scored_elsewhere = []  # what scorers there said, as `questions.scores`
@@ -91,15 +91,6 @@ class Run:
         if judged and self.mode in ("record", "fresh") and self.judge in registry.entries():
             self._card_file(self.judge, "")
         self._calls = frames.Calls(frames.cache(self.folder) / f"calls_{notebook}.jsonl")
-
-    def _sink(self):
-        """The collection of requests that aren't sent: for a plan, or for request files."""
-        if self.mode != "batch":
-            return []
-        from .asking import batches
-
-        path = self.folder.parent / f"{self.paper}.{self.notebook}{batches.ENDS}"
-        return batches.Waiting(path, self.recordings)
 
     def _place(self):
         """(folder of the outputs, recordings); git ignores both if they rest on private sources."""
@@ -256,7 +247,8 @@ class Run:
 
     def waits(self, requests: Iterable[Request]) -> bool:
         """Whether a reply to any of these requests is to come by batch."""
-        return self.mode == "batch" and any(r.key in self._planned.keys for r in requests)
+        waiting = {r.key for r in self._planned} if self.mode == "batch" else ()
+        return any(r.key in waiting for r in requests)
 
     def _noted(self, request, reply):
         if reply.error != models.NOT_RECORDED:
@@ -500,7 +492,7 @@ class Run:
         paths.write(folder / f"{self.paper}.{self.notebook}.json", part)
 
     def planned(self) -> list[Request]:
-        """The requests without a recording that mode plan found, each once."""
+        """The requests without a recording that modes plan and batch found, each once."""
         return list({r.key: r for r in self._planned}.values())
 
     def part(self) -> dict:
