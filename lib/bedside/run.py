@@ -7,7 +7,7 @@ verdicts = await run.grade(frame, values, "judge", labelled)
 run.keep("evaluation", verdicts, ["category"])
 run.table("table1_x", rows, "Title")
 run.figure("fig1_x", figure, rows, "Title")
-run.claim("mp-1", claims.reading("26.9", rate < 30), basis="run")
+run.decide({"rate": rate})
 run.close()
 """
 
@@ -21,7 +21,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequen
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from . import BedsideError, choose
+from . import BedsideError
 from .asking import models, registry, store
 from .asking.replies import NO_ANSWER, Reply, Request
 from .build import settings
@@ -444,48 +444,6 @@ class Run:
         tiny = all(registry.is_embedded(m) for m in self.models)
         return bool(self._elsewhere) or self.profile != "public" or not tiny
 
-    def claim(
-        self,
-        id: str,
-        readings: dict | None = None,
-        *,
-        basis: str = "none",
-    ) -> str:
-        """The verdict on a claim of data/claims/<paper>.toml, from its readings; see `claims`.
-
-        readings: {name: (computed, low, high, holds)}. basis: the one of SOURCES on whose numbers
-        the first reading rests. Without a reading the claim needs the data that its row names.
-        """
-        choose(basis, (*published.SOURCES, "none"), "basis of a claim")
-        known, readings = claims.load(self.paper), readings or {}
-        claim = known[choose(id, known, "claim")]
-        if id in self._claims:
-            raise BedsideError(f"claim {id!r} is made twice")
-        self.reads(f"claims/{self.paper}", paths.CLAIMS / f"{self.paper}.toml")
-        verdict, rows = claims.judged(self.paper, id, readings)
-        rows = [{**_rounded(row), "computed": _plain(row["computed"])} for row in rows]
-        computed = next((row["computed"] for row in rows if row["reading"] in readings), "")
-        self._claims[id] = {
-            **{k: getattr(claim, k) for k in claims.KEPT},
-            "paper": self.paper,
-            "computed": computed,
-            "basis": basis if readings else "none",
-            "verdict": verdict,
-            "saved_by": claims.saved_by(claim, rows),
-            "readings": rows,
-        }
-        return verdict
-
-    def claim_each(self, make: Callable[[], dict[str, dict]], *, basis: str) -> None:
-        """Claim each of the readings that a function makes of printed numbers: {id: readings}.
-
-        Plans and request files have no claims on printed numbers.
-        """
-        if self.mode in models.DRY:
-            return
-        for id, readings in make().items():
-            self.claim(id, readings, basis=basis)
-
     def decide(self, names: dict, also: Iterable[str] = ()) -> "pd.DataFrame":
         """Decide this notebook's claims by their tests in data/claims; the claims as a frame.
 
@@ -494,10 +452,26 @@ class Run:
         numbers.
         """
         if self.mode not in models.DRY:
-            made = claims.decided(self.paper, names, self.notebook, also)
-            for id, readings in made.items():
-                self.claim(id, readings, basis=claims.load(self.paper)[id].basis)
+            self.reads(f"claims/{self.paper}", paths.CLAIMS / f"{self.paper}.toml")
+            known = claims.load(self.paper)
+            for id, outcomes in claims.decided(self.paper, names, self.notebook, also).items():
+                self._claims[id] = self._decided(known[id], outcomes)
         return self.claims()
+
+    def _decided(self, claim, outcomes):
+        """A claim as the manifest has it. Without an outcome it needs the data that it names."""
+        verdict, rows = claims.judged(self.paper, claim.id, outcomes)
+        rows = [{**_rounded(row), "computed": _plain(row["computed"])} for row in rows]
+        computed = next((row["computed"] for row in rows if row["reading"] in outcomes), "")
+        return {
+            **{k: getattr(claim, k) for k in claims.KEPT},
+            "paper": self.paper,
+            "computed": computed,
+            "basis": claim.basis if outcomes else "none",
+            "verdict": verdict,
+            "saved_by": claims.saved_by(claim, rows),
+            "readings": rows,
+        }
 
     def claims(self) -> "pd.DataFrame":
         """This notebook's claims as a frame, which a notebook shows as `prose.Claims`."""
