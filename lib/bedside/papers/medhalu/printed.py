@@ -57,9 +57,7 @@ def long(run, table):
 
 def wide(run: Run, table: str, metric: str) -> pd.DataFrame:
     """One metric of a printed table: evaluators by base sets, in printed order."""
-    rows = long(run, table)
-    found = rows[rows["metric"] == metric].pivot(index="row", columns="dataset", values="value")
-    return found.loc[rows["row"].unique(), DATASETS]
+    return rounded_table(run, table).value[metric.removeprefix("ma-")]
 
 
 def by_row(run: Run, table: str) -> dict[tuple[str, str], dict[str, float]]:
