@@ -18,7 +18,7 @@ def stand_ins(requests: Iterable[Request]) -> dict[str, Reply]:
 def _text(request):
     mark = request.key[:MARK]
     room = registry.model(request.model).reasoning_tokens  # of which nothing is said
-    tokens = request.estimate()[1] - room
+    tokens = request.most - room
     if form := request.response_format:
         return _filled(form["json_schema"]["schema"], mark, tokens)
     return "".join(f"- {mark[:6]} {i}\n" for i in range(tokens // 5))

@@ -40,12 +40,12 @@ def planned(given: dict, paper: str = "") -> "pd.DataFrame":
     first of them, since its reply is then recorded. Also a column `adaptive`: the notebook's step
     that depends on earlier replies, so that its calls are a bound.
     """
-    names, found = notebooks.listed(paper), {}
-    studies = [[n for n in names if n.startswith(f"{study}/")] for study in paths.papers()]
-    with tempfile.TemporaryDirectory() as tmp, within(figures=tmp):
-        with _at_once() as pool:
-            for rows in pool.map(functools.partial(_study, given), studies):
-                found = rows | found
+    import pandas  # noqa: F401, so that each process has it
+
+    found = {}
+    with tempfile.TemporaryDirectory() as tmp, within(figures=tmp), _at_once() as pool:
+        for rows in pool.map(functools.partial(_notebook, given), notebooks.listed(paper)):
+            found = rows | found
     calls = expected(list(found.values()))
     adaptive = {
         f"{study}/{notebook}": step
@@ -63,21 +63,18 @@ def _at_once():
     return ProcessPoolExecutor(mp_context=fork, initializer=signal.signal, initargs=ends)
 
 
-def _study(given, names):
-    """{key: row} of the calls of a study's notebooks, each that of the first that makes it."""
-    rows = {}
+def _notebook(given, name):
+    """{key: row} of the calls of a notebook."""
     with contextlib.redirect_stdout(io.StringIO()):
-        for name in names:
-            for request in asyncio.run(_asked(name, {**given, "mode": "plan"})):
-                if request.key not in rows:
-                    rows[request.key] = _row(name, request)
-    return rows
+        asked = asyncio.run(_asked(name, {**given, "mode": "plan"}))
+    return {request.key: _row(name, request) for request in asked}
 
 
 async def _asked(name, given):
     """What a notebook asks for that isn't recorded."""
     cells = [c for c in notebooks.cells(name) if c["cell_type"] == "code"]
     texts = ["".join(c["source"]) for c in cells]
+    texts = [text * ("run.keep(" not in text) for text in texts]  # which asks nothing new
     last = max((k for k, text in enumerate(texts) if "await" in text), default=-1)
     space = {"__name__": "__main__", "display": lambda *_: None}
     for k, text in enumerate(texts[: last + 1]):
