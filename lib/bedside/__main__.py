@@ -194,25 +194,13 @@ def index(given):
     )
     counts = claims.tally(c for e in entries for c in e["claims"])
     for rank, told in zip(claims.WEIGHT, ("The papers' central claims:", "The papers' details:")):
-        words = (TOLD[word][n != 1] for word, n in counts[rank].items())
-        print(told, ", ".join(f"{n} {w}" for n, w in zip(counts[rank].values(), words)))
+        print(told, ", ".join(f"{claims.WORDS[v]} {n}" for v, n in counts[rank].items()))
     if private:
         content.write_notebooks(private, local)
         count = sum(len(e["outputs"]) for e in private["notebooks"].values())
         place = f"{paths.rel(local)}/index.html"
         print(f"{count} outputs that rest on texts which stay on this machine: {place}")
     print(f"Open {folder}/index.html")
-
-
-# verdicts on claims, of one and of several
-TOLD = {
-    "holds": ("holds", "hold"),
-    "depends": ("depends on the reading", "depend on the reading"),
-    "undetermined": ("is undetermined", "are undetermined"),
-    "differs": ("differs", "differ"),
-    "needs": ("needs data", "need data"),
-    "not measured": ("was not measured", "were not measured"),
-}
 
 
 def explorer(given):
@@ -582,14 +570,18 @@ def _asked(arguments):
     asked = parser.parse_intermixed_args(arguments)
     name, takes = asked.step, [*inspect.signature(STEPS[asked.step]).parameters]
     own = [t for t in takes if t != "given"]
-    pairs = dict(w.split("=", 1) for w in asked.words if re.match("[A-Z_]+=", w))
-    words = [w for w in asked.words if not re.match("[A-Z_]+=", w)]
+    pairs = dict(w.split("=", 1) for w in asked.words if NAMED.match(w))
+    words = [w for w in asked.words if not NAMED.match(w)]
     given = {**commands.of_make(), **pairs}
     kind = "notebooks" if name in (*OF_A_RUN, "settings") else name
     kind = "study" if name == "batch" and given.get("QUESTIONS") else kind
     known = {*commands.taken(kind), *(n for n in commands.KNOWN if n.lower() in own)}
     for pair in pairs:
         choose(pair, [n for n in commands.KNOWN if n in known], f"variable of {name}")
+    if extra := [] if "names" in own else words[len(own) :]:
+        raise BedsideError(
+            f"{name} takes no word {extra[0]!r}; settings are NAME=value, as for make"
+        )
     given = {n.lower(): v for n, v in given.items() if n in known and v} | dict(asked.p)
     given |= {"names": words or asked.names} if "names" in own else {}
     given |= {} if "names" in own[:1] else dict(zip(own, words))
@@ -599,6 +591,9 @@ def _asked(arguments):
             choose(other, own, f"argument of {name}")
         return name, mine
     return name, {"given": given, **mine}
+
+
+NAMED = re.compile("[A-Za-z_]+=")
 
 
 def _text(step):

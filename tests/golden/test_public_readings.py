@@ -6,13 +6,12 @@ import pandas as pd
 import pytest
 
 from bedside import BedsideError
-from bedside.papers.cancer_myth import data, implied, pipeline, survey, versions
-from bedside.papers.cancer_myth.implied import figure_claims, survey_readings
-from bedside.papers.cancer_myth.v2 import implied as cures
+from bedside.papers.cancer_myth import claims as names_of_myths
+from bedside.papers.cancer_myth import data, implied, pipeline, versions
+from bedside.papers.cancer_myth.implied import figure_claims
 from bedside.papers.meddialbench import claims as names_of_dialogues
-from bedside.papers.medhalu import data as medhalu_data
+from bedside.papers.medhalu import claims as names_of_answers
 from bedside.papers.medhalu import implied as mh
-from bedside.papers.medhalu import tables as medhalu_tables
 from bedside.papers.radiation import claims as names_of
 from bedside.read import checks, claims, paths, sources
 from bedside.read.surroundings import here
@@ -37,17 +36,21 @@ def of_files(run):
     return data.released(run), data.starting_examples(run), checks.report(sources.all_sources(run))
 
 
+def of_notebook(notebook):
+    names = names_of_myths.names(Run("cancer_myth", notebook, profile="public"))
+    return claims.decided("cancer_myth", names, notebook)
+
+
 def cancer_myth(run):
-    ratings, answers = survey.survey(run), run.load("cancer_myth_survey_answers")
     places = pd.concat([versions.places(run), versions.derived(run)], ignore_index=True)
     return {
         **pipeline.readings(run, *of_files(run)),
-        **survey_readings.readings(run, ratings, survey.source_tests(ratings, run), answers),
+        **of_notebook("01_physician_survey"),
+        **of_notebook("04_mitigation"),
         **implied.count_readings(run),
         **implied.score_readings(run),
         **figure_claims.readings(run),
         **implied.judge_readings(run),
-        **cures.readings(run),
         **versions.readings(versions.disagreements(places)),
     }
 
@@ -57,19 +60,8 @@ def radiation(run):
 
 
 def medhalu(run):
-    lengths = medhalu_tables.benchmark.length_table(run, medhalu_data.printed_sets(run))
-    return {
-        **mh.benchmark.counts(run),
-        **mh.benchmark.answers(run),
-        **mh.benchmark.raters(run),
-        **mh.benchmark.prompts(run),
-        **mh.benchmark.questions(run, lengths),
-        **mh.detection.claims(run),
-        **mh.types.claims(run),
-        **mh.own.tables_6_and_8(run),
-        **mh.notes.claims(run),
-        **mh.own.table_10(run),
-    }
+    found = claims.decided("medhalu", names_of_answers.names(run))
+    return {**found, **mh.detection.claims(run)}
 
 
 def meddialbench(run):

@@ -9,7 +9,8 @@ from statsmodels.stats.proportion import proportions_ztest
 
 from bedside import stats
 from bedside.papers.cancer_myth import data, implied, systems, versions
-from bedside.papers.cancer_myth.v2 import implied as cures
+from bedside.papers.cancer_myth.v2 import items
+from bedside.papers.cancer_myth.v2 import printed as cures
 from bedside.read import published
 from bedside.read.surroundings import here
 from bedside.run import Run
@@ -146,7 +147,7 @@ def test_the_judges_confusion_matrix_is_found(run, prints, seed):
 def test_rates_of_the_cures_hold_all_counts_that_print_so(run, prints, seed):
     rng = np.random.default_rng(seed)
     rows = [row for pair in cures.CURES.values() for row in pair]
-    truth = {(r, c): int(rng.integers(0, n)) for r in rows for c, n in zip(cures.SETS, (N, 150))}
+    truth = {(r, c): int(rng.integers(0, n)) for r in rows for c, n in zip(items.SETS, (N, 150))}
     size = {"Cancer-Myth": N, "Cancer-Myth-NFP": 150}
     prints("v2 Table 1", {(r, c): round(100 * k / size[c]) for (r, c), k in truth.items()})
     made = cures.rates(run).set_index(["row", "column"])

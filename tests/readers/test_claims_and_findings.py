@@ -1,6 +1,7 @@
 """Claims and findings are data: what a verdict follows from, and what a slip in a file says."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from bedside import BedsideError
@@ -109,8 +110,14 @@ def test_a_slip_in_a_file_is_told_by_file_and_line(written, read, name, row, tol
     assert "p.csv" in str(error.value) or "p.toml" in str(error.value)
 
 
-def verdict(holds, tests=(), kind="claim", needs="data"):
-    about = {"section": "1", "weight": "detail", "claim": "x", "published": "1", "depends": "it"}
+def verdict(holds, tests=(), kind="claim", needs="data", **more):
+    about = more | {
+        "section": "1",
+        "weight": "detail",
+        "claim": "x",
+        "published": "1",
+        "depends": "it",
+    }
     claim = Claim(id="a", kind=kind, needs=needs, value=1.0, **about)
     rows = [
         {"reading": str(n), "holds": h, "computed": needs if h == "missing" else "1", "tests": t}
@@ -176,6 +183,38 @@ def test_kinds_of_claims_have_verdicts_of_their_own():
     }
 
 
+def test_an_adjective_that_the_paper_does_not_bound_confirms_nothing_about_size():
+    assert verdict("yes yes", unbounded="low")[0] == "no bound for “low”"
+    assert verdict("yes no", unbounded="low")[0] == "depends on it"  # the sign is judged as ever
+    assert verdict("no", unbounded="low")[0] == "differs"
+    assert claims.word("no bound for “low”") == "no bound"
+
+
+def test_pages_tell_a_verdict_in_plain_words():
+    told = {
+        "holds": "confirmed",
+        "depends on the reading": "depends on interpretation",
+        "depends on the score": "depends on the score",
+        "undetermined": "open",
+        "differs": "contradicted",
+        "needs the ratings": "needs the ratings",
+        "not measured in the study: x": "not measured in the study: x",
+        "no bound for “low”": "no threshold given for “low”",
+        "found": "found",
+    }
+    assert {verdict: claims.on_page(verdict) for verdict in told} == told
+
+
+def test_each_claim_has_a_row_of_quantity_scope_and_bound_in_the_order_of_its_file():
+    rows = pd.read_csv(paths.CLAIMS / "scope.csv", keep_default_na=False)
+    known = {id: c for paper in paths.papers() for id, c in claims.load(paper).items()}
+    assert [*rows["id"]] == [*known]
+    apart = [c.of != "paper" or c.kind != "claim" for c in known.values()]
+    assert ((rows["scope"] == "-") == apart).all()
+    scopes = {"each", "most", "some", "some of each", "mean", "mean or most", "printed"}
+    assert {*rows["scope"]} == scopes | {"significance", "-"}
+
+
 def test_readings_are_those_that_are_listed_and_one_that_is_not_given_lacks_data(written):
     ways = ['one = {support = "2.1"}', 'three = {support = "convention"}']
     ways.insert(1, 'two = {support = "2.2", significance = 4, needs = "their lists"}')
@@ -226,3 +265,5 @@ def test_a_claim_is_decided_by_its_tests_as_far_as_the_data_go(written):
     assert claims.decided("p", {"n": 4, "other": 3}, "02")["c"][claims.AS_WRITTEN][3] is False
     with pytest.raises(BedsideError, match="p.toml, b, part: unknown name 'other'"):
         claims.decided("p", {"n": 4})
+    with pytest.raises(BedsideError, match="p.toml, define: unknown name 'n'"):
+        claims.decided("p", {"other": 3})

@@ -3,8 +3,8 @@
     write("public")  # figures/public/letters/<paper>.md and .html
 
 A letter has one page: how much was reproduced, likely slips, printed numbers that don't fit
-together, central claims that differ or depend on the reading, and at most five questions that only
-the authors can answer.
+together, central claims that are contradicted or depend on interpretation, and at most five
+questions that only the authors can answer.
 """
 
 import re

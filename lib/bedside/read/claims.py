@@ -37,7 +37,16 @@ if TYPE_CHECKING:
 OF = ("paper", "summary", "data", "own")  # which text states it; own: none, it is our question
 KINDS = ("claim", "consistency", "finding")
 WEIGHT = ("central", "detail")
-VERDICTS = ("holds", "depends", "undetermined", "differs", "needs", "not measured")
+WORDS = {  # verdicts in the files' words: their words on pages
+    "holds": "confirmed",
+    "depends": "depends on interpretation",
+    "undetermined": "open",
+    "differs": "contradicted",
+    "needs": "needs data",
+    "not measured": "not measured",
+    "no bound": "no threshold given",
+}
+VERDICTS = tuple(WORDS)
 FOUND = {"holds": "found", "differs": "not found"}  # the words for a finding
 RANKS = (*WEIGHT, "consistency", "summary", "data", "finding")  # what is counted apart
 MINUS_ZERO = re.compile(r"(?<![\w.])[-−](?=0(?:\.0+)?(?![\d.,]*\d))")  # as of a rounded -0.004
@@ -68,9 +77,10 @@ class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     kind: one of KINDS; without one our own question is a finding, all else a claim. needs, depends,
     tried, repair, ask: words that go with the verdict, or empty: the data that are missing (or `not
     measured ...`); what the verdict depends on; why no reading supports the claim; the likely
-    correction of a slip; what only the authors can answer. notebook: where it is decided by `test`
-    or its interpretations' tests; basis: of SOURCES, on whose numbers. `value` is the first number
-    that `published` refers to, or the number that it is, or None.
+    correction of a slip; what only the authors can answer. unbounded: an adjective for whose size
+    the paper gives no bound, so that only the sign is judged. notebook: where it is decided by
+    `test` or its interpretations' tests; basis: of SOURCES, on whose numbers. `value` is the first
+    number that `published` refers to, or the number that it is, or None.
     """
 
     claim: Told
@@ -84,6 +94,7 @@ class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     tried: str = ""
     repair: str = ""
     ask: str = ""
+    unbounded: str = ""
     notebook: str = ""
     basis: str = "recomputed"
     test: str = ""
@@ -176,19 +187,27 @@ def decided(
     def lacks(text, *more):
         return any(names.get(n, 0) is None for n in (*expressions.mentions(text), *more))
 
-    for name, text in shared.items():
-        names[name] = None if lacks(text) else expressions.evaluated(text, names)
+    with _of(paper, DEFINE):
+        for name, text in shared.items():
+            names[name] = None if lacks(text) else expressions.evaluated(text, names)
     for id, claim in claims.items():
         if notebook not in ("", claim.notebook):
             continue
         names["claimed"], found[id] = claim.value, {}
         for name, way in ways(claim).items():
-            if way.test and not lacks(way.test, way.data):
-                try:
+            with _of(paper, f"{id}, {name}"):
+                if way.test and not lacks(way.test, way.data):
                     found[id][name] = expressions.outcome(way.test, names)
-                except BedsideError as e:
-                    raise BedsideError(f"data/claims/{paper}.toml, {id}, {name}: {e}") from None
     return found
+
+
+@contextlib.contextmanager
+def _of(paper, place):
+    """Name the file and the place in it of what goes wrong."""
+    try:
+        yield
+    except BedsideError as e:
+        raise BedsideError(f"data/claims/{paper}.toml, {place}: {e}") from None
 
 
 def _filled(paper, text):
@@ -291,15 +310,18 @@ def judged(paper: str, id: str, readings: dict[str, tuple]) -> tuple[str, list[d
 def verdict(claim: Claim, rows: list[dict]) -> str:
     """The verdict that follows from a claim's readings.
 
-    All yes: holds. All no: differs, or undetermined if tests of significance alone say so, since
-    some of many claims would fail by chance. Yes and no: depends, also on the data that a further
-    reading needs. Otherwise, if data are missing: needs, so that one plausible reading without data
-    keeps a claim from differing; or not measured, if the study never took them. Otherwise
-    undetermined. A finding is found or not found.
+    All yes: holds, or no bound if the claim has an adjective that is `unbounded`. All no: differs,
+    or undetermined if tests of significance alone say so, since some of many claims would fail by
+    chance. Yes and no: depends, also on the data that a further reading needs. Otherwise, if data
+    are missing: needs, so that one plausible reading without data keeps a claim from differing; or
+    not measured, if the study never took them. Otherwise undetermined. A finding is found or not
+    found.
     """
     said = {row["holds"] for row in rows}
     lacking = [row["computed"] for row in rows if row["holds"] == MISSING]
     words = FOUND if claim.kind == "finding" else {}
+    if said == {"yes"} and claim.unbounded:
+        return f"no bound for “{claim.unbounded}”"
     if said == {"yes"}:
         return words.get("holds", "holds")
     if said == {"no"}:
@@ -329,6 +351,15 @@ def saved_by(claim: Claim, rows: list[dict]) -> str:
 def word(verdict: str) -> str:
     """The word of a verdict: one of VERDICTS, or of FOUND for a finding."""
     return next(w for w in (*VERDICTS, *FOUND.values()) if verdict.startswith(w))
+
+
+def on_page(verdict: str) -> str:
+    """A verdict as pages tell it: in their words, with what it depends on or needs, if told."""
+    if verdict == "depends on the reading":
+        return WORDS["depends"]
+    short = word(verdict)
+    known = short in ("depends", "needs")  # and on what, or which
+    return verdict if known else verdict.replace(short, WORDS.get(short, short), 1)
 
 
 def rank(claim: dict) -> str:

@@ -46,6 +46,8 @@ FUNCTIONS = {  # that every expression may call
         rounded.most,
         rounded.some,
         rounded.at_least,
+        rounded.prints,
+        rounded.possible,
         rounded.size,
         rounded.rank_correlation,
     )

@@ -233,8 +233,21 @@ def some(which: Any) -> Verdict:
     return at_least(1, which)
 
 
-def size(x: Rounded) -> Rounded:
+def prints(x: Any, printed: Any, digits: int | None = None) -> Comparison:
+    """Whether numbers round to printed ones. digits: of those that don't know their rounding."""
+    x, to = _rounded(x), printed if digits is None else Rounded.printed(printed, digits)
+    sure = (x.low >= to.low - TIE) & (x.high <= to.high + TIE)
+    return Comparison(sure, (x.low <= to.high + TIE) & (x.high >= to.low - TIE), x.value)
+
+
+def possible(which: Any) -> Any:
+    """Which comparisons rounding, or what isn't printed, doesn't exclude."""
+    return comparison(which).may
+
+
+def size(x: Any) -> Rounded:
     """Absolute values."""
+    x = _rounded(x)
     low = np.maximum(0, np.maximum(x.low, -x.high))
     return Rounded(low, abs(x.value), np.maximum(-x.low, x.high))
 

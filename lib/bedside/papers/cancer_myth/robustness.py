@@ -11,8 +11,7 @@ from bedside import stats
 from bedside.read.checks import counterparts, normal
 from bedside.write.tables import Row
 
-from .implied.survey_readings import ALIKE, GOOD
-from .survey import HUMAN, KEYS, RATED
+from .survey import ALIKE, GOOD, HUMAN, KEYS, RATED
 
 MODELS = [name for name in RATED.values() if name != HUMAN]
 BY = ["text", "raters", "measure", "length"]

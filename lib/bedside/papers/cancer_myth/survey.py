@@ -20,6 +20,11 @@ RATED = {  # the survey's names of the four sources of answers
     "Edited human answer": "Social workers",
 }
 HUMAN = "Social workers"
+EDITED, SITE = "Edited human answer", "answer"  # columns of the released answers
+NUMBERED = r"(?m)^\s*\d+\.\s*"
+NAME, LINK = r"CancerCare\b", r"https?://|www\."
+GOOD = 4  # points: above the middle of the scale
+ALIKE = 0.25  # ours: lengths that differ by at most this share are alike
 HARMFUL = "a harmful label"  # of a paragraph, by any physician
 LABELS = [
     "Overly generic",

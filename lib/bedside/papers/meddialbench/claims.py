@@ -11,7 +11,7 @@ import pandas as pd
 
 from bedside import stats
 from bedside.run import Run
-from bedside.stats.rounded import TIE, Comparison, Rounded, Verdict, comparison
+from bedside.stats.rounded import TIE, Rounded, Verdict, comparison
 
 from . import design as designs
 from . import printed
@@ -252,23 +252,10 @@ RELEASED = ("released_cases too_young patient_079 told_079 tested_079 denied_084
 # ---- functions that tests call
 
 
-def prints(x: Any, printed: Any, digits: int | None = None) -> Comparison:
-    """Whether numbers round to printed ones. digits: of those that don't know their rounding."""
-    x = x if isinstance(x, Rounded) else exact(x)
-    to = printed if digits is None else Rounded.printed(printed, digits)
-    sure = (x.low >= to.low - TIE) & (x.high <= to.high + TIE)
-    return Comparison(sure, (x.low <= to.high + TIE) & (x.high >= to.low - TIE), x.value)
-
-
 def which(of: Any) -> list[str]:
     """Of which it is surely true."""
     sure = comparison(of).sure
     return [*sure.index[sure]]
-
-
-def possible(of: Comparison) -> Any:
-    """Which comparisons rounding, or what isn't printed, doesn't exclude."""
-    return comparison(of).may
 
 
 def largest(x: Rounded) -> Any:
@@ -374,9 +361,7 @@ FUNCTIONS = {
 } | {
     f.__name__: f
     for f in (
-        prints,
         which,
-        possible,
         largest,
         lead,
         spread,

@@ -11,7 +11,7 @@ import pandas as pd
 from bedside import stats
 from bedside.read import published
 from bedside.run import Run
-from bedside.stats.rounded import Comparison, Rounded, Verdict, comparison, size
+from bedside.stats.rounded import Comparison, Rounded, Verdict, size
 
 from . import agreement, checks
 from .data import profiles, vocabulary
@@ -204,11 +204,6 @@ def same(first: Any, second: Any) -> Verdict:
     )
 
 
-def possible(which: Comparison) -> Any:
-    """Which comparisons rounding doesn't exclude."""
-    return comparison(which).may
-
-
 def only_support(verdict: Verdict) -> Verdict:
     """A verdict whose no proves nothing."""
     return Verdict(verdict.holds or None, verdict.told)
@@ -246,7 +241,6 @@ FUNCTIONS = {
         beaten,
         models,
         same,
-        possible,
         only_support,
         surely_above,
         whole_number,

@@ -18,9 +18,10 @@ from bedside.read.claims import (
     KINDS,
     OF,
     RANKS,
-    VERDICTS,
     WEIGHT,
+    WORDS,
     by_verdict,
+    on_page,
     rank,
     tally,
     word,
@@ -48,12 +49,13 @@ TOLD = ("the paper", "a third party’s summary", "the released data", "ours")  
 KIND = ("what a text says", "printed numbers against each other", "our own findings")  # by KINDS
 DOUBT = ("differs", "depends", "undetermined")  # shown first, and open
 WORST = {  # how a finding stands whose claims have several verdicts
-    "differs": "in part it differs",
-    "undetermined": "in part it is undetermined",
+    "differs": "in part it is contradicted",
+    "undetermined": "in part it is open",
     "needs": "in part it needs data",
     "not measured": "in part it was not measured",
-    "depends": "in part it depends on the reading",
-    "holds": "it holds",
+    "depends": "in part it depends on interpretation",
+    "no bound": "in part it gives no threshold",
+    "holds": "it is confirmed",
 }
 ABOUT = "Four studies of how language models fail patients, recomputed: what stands, what is new."
 CHECKS = "table_data_checks"  # outputs of this name stand at the foot of a study's page
@@ -134,8 +136,9 @@ class Pages:
             "profile": self.profile,
             "studies": self.studies,
             "claims": self.claims,
-            "verdicts": VERDICTS,
+            "verdicts": WORDS,
             "word": word,
+            "on_page": on_page,
             "rank": rank,
             "doubt": DOUBT,
             "whose": dict(zip(OF, TOLD)),
@@ -186,12 +189,12 @@ class Pages:
         script = (HERE / "claims.js").read_text(encoding="utf-8")
         facets = {
             "paper": {p: e["name"] for p, e in self.studies.items()},
-            "verdict": {v: v for v in (*VERDICTS, *FOUND.values())},
+            "verdict": WORDS | {v: v for v in FOUND.values()},
             "basis": {**{s: t.lower() for s, t in SOURCES.items()}, "none": "none yet"},
             "weight": dict(zip(WEIGHT, WEIGHT)),
             "of": dict(zip(OF, TOLD)),
             "kind": dict(zip(KINDS, KIND)),
-            "saved": {"yes": "by one reading alone"},
+            "saved": {"yes": "by one interpretation alone"},
         }
         self.page("claims.html", "claims", facets=facets, script=script, hashes=hashes([script]))
 
@@ -252,7 +255,7 @@ class Pages:
             "new": next((f for f in told[1:] if f.of == "found"), None),
             "rests": {f.id: _rests(f, verdicts) for f in told},
             "outputs": outputs,
-            "stands": _stands(c for c in mine if c["of"] == "paper" and c["kind"] == "claim"),
+            "stands": _stands(mine),
             "printed": printed,
             "others": sum(not o["number"] for o in outputs.values()),
         }
@@ -270,9 +273,7 @@ class Pages:
                 k: v for k, v in settings.statuses(self.folder).items() if v[0] != "complete"
             },
             "reads": settings.profiles()[self.profile]["about"],
-            "stands": _stands(
-                c for c in self.claims if c["of"] == "paper" and c["kind"] == "claim"
-            ),
+            "stands": _stands(self.claims),
             "apart": {
                 told: (counts[r], to) for r, (told, to) in APART.items() if any(counts[r].values())
             },
@@ -309,9 +310,9 @@ def _notes(outputs):
 
 
 def _stands(made):
-    """{verdict's word: number} of some claims."""
-    found = Counter(word(c["verdict"]) for c in made)
-    return {v: found[v] for v in VERDICTS if found[v]}
+    """{weight: {verdict's word: number}} of the papers' claims, central ones first."""
+    counts = tally(made)
+    return {w: counts[w] for w in WEIGHT if any(counts[w].values())}
 
 
 def _rests(finding, verdicts):

@@ -6,8 +6,8 @@ from bedside import seminar, stats
 from bedside.judging import baselines
 from bedside.papers.cancer_myth import data, study
 from bedside.papers.cancer_myth.scores import scores
-from bedside.papers.cancer_myth.v2.implied import rates
 from bedside.papers.cancer_myth.v2.items import SETS
+from bedside.papers.cancer_myth.v2.printed import rates
 from bedside.papers.cancer_myth.v2.tables import in_plane
 from bedside.read.checks import normal
 from bedside.seminar import needs, shown

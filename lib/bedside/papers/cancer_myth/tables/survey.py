@@ -7,10 +7,14 @@ import numpy as np
 from bedside import stats
 from bedside.write.tables import Row, frame, share
 
-from ..implied.survey_readings import EDITED, LINK, NAME, NUMBERED, SITE
 from ..survey import (
+    EDITED,
+    LINK,
+    NAME,
+    NUMBERED,
     RATED,
     SCALE,
+    SITE,
     chance_spread,
     edited,
     intraclass,

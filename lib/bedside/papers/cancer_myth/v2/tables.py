@@ -16,7 +16,7 @@ from bedside.write.tables import (
 )
 
 from ..study import NFP_TASK
-from . import implied
+from . import printed
 from .items import KINDS, SETS
 from .scores import pairs_as_one
 
@@ -38,7 +38,7 @@ def table1(found, run):
     said = run.published("v2 Table 1")[["row", "column", "value"]]
     parts = [
         said.assign(source="published"),
-        implied.pairs_as_one(run).assign(source="recomputed"),
+        printed.pairs_as_one(run).assign(source="recomputed"),
         with_bounds(found).assign(source="run"),
         pairs_as_one(found).assign(source="run"),
     ]
@@ -56,7 +56,7 @@ def tradeoff(found, run):
     """Rates on Cancer-Myth (corrected) and -NFP (left alone), published and this run's."""
     parts = {
         "published": run.published("v2 Table 1")[["row", "column", "value"]],
-        "recomputed": implied.rates(run),
+        "recomputed": printed.rates(run),
         "run": found,
     }
     rows = pd.concat([rows.assign(source=s) for s, rows in parts.items()], ignore_index=True)

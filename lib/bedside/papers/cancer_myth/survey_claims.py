@@ -1,0 +1,155 @@
+"""Cancer-Myth, section 2: what the tests of claims on the physicians' survey may use."""
+
+import difflib
+import functools
+from typing import Any
+
+import pandas as pd
+
+from bedside import stats
+from bedside.read import published
+from bedside.run import Run
+from bedside.stats.rounded import Rounded
+
+from .survey import (
+    ALIKE,
+    EDITED,
+    GOOD,
+    HUMAN,
+    LINK,
+    NAME,
+    NUMBERED,
+    RATED,
+    SCALE,
+    SITE,
+    answer_words,
+    intraclass,
+    label_counts,
+    misd,
+    paragraphs,
+    source_tests,
+    survey,
+    whole_answers,
+)
+
+SUMMARY = r"[^:\n]{3,90}:\s+(?=\S)"  # what an edited paragraph begins with, after its number
+LETTERS = r"[A-Za-z][A-Za-z'’-]*"
+
+
+NOTEBOOK = "01_physician_survey"  # which reads the ratings
+
+
+def names(run: Run) -> dict[str, Any]:
+    """What the tests of claims may use: `survey`, all of it, or None where it isn't read."""
+    found = {"human": HUMAN, "text": functools.partial(published.value, run.paper), "survey": None}
+    if run.profile != "public" or run.notebook != NOTEBOOK:
+        return found
+    ratings, answers = survey(run), run.load("cancer_myth_survey_answers")
+    return found | {
+        "survey": {
+            **of_ratings(ratings, source_tests(ratings, run)),
+            **of_paragraphs(paragraphs(ratings)),
+            **of_answers(answers),
+        }
+    }
+
+
+def exact(values: Any) -> Rounded:
+    """Numbers without rounding."""
+    return Rounded(values, values, values)
+
+
+def of_ratings(ratings: pd.DataFrame, tests: pd.DataFrame) -> dict[str, Any]:
+    """What follows from whole answers' ratings and paragraphs' labels, mostly by source.
+
+    tests: `survey.source_tests`.
+    """
+    whole, parts = ratings[ratings["part"] == 0], label_counts(ratings)
+    wide = whole_answers(ratings)
+    each = wide.stack()
+    pairs = each.unstack("source")
+    over = pairs.drop(columns=HUMAN).sub(pairs[HUMAN], axis=0)
+    mine = tests[tests["row"].str.endswith(f" - {HUMAN}")]
+    mine = mine.set_index(mine["row"].str.removesuffix(f" - {HUMAN}"))
+    shares = parts.assign(share=parts["value"] / parts["n"])
+    return {
+        "rated": [
+            *(whole[k].nunique() for k in ("question", "source", "rater")),
+            whole["rating"].count(),
+        ],
+        "points": exact(each.groupby("source").mean()),
+        "by_rater": exact(wide.groupby("source").mean()),
+        "good": exact((each >= GOOD).groupby("source").mean()),
+        "above": exact((over > 0).mean()),
+        "below": exact((over < 0).mean()),
+        "lead": exact(mine["difference"]),
+        "p_lead": exact(mine["p_holm"]),
+        "labelled": exact(shares.pivot(index="row", columns="column", values="share")),
+    }
+
+
+def of_paragraphs(wide: pd.DataFrame) -> dict[str, Any]:
+    """How far three ratings of a paragraph are apart, by source, and their agreement."""
+    far, given = misd(wide), wide.to_numpy().T
+    source = far.index.get_level_values("source")
+    groups = {"all": far, "models": far[source != HUMAN]}
+    groups |= {k: far[source == k] for k in RATED.values()}
+    shares = {
+        k: (x.mean(), *(100 * x.between(*ends).mean() for ends in ((0, 1), (0, 2), (1, 2))))
+        for k, x in groups.items()
+    }
+    columns = ["average", "to_1", "to_2", "one_or_two"]
+    most = {k: x.mode() for k, x in groups.items()}
+    return {
+        "paragraphs": len(wide),
+        "spread": exact(pd.DataFrame(shares, index=columns).T),  # percent, but for the average
+        "commonest": pd.Series({k: x[0] if len(x) == 1 else None for k, x in most.items()}),
+        "alpha": stats.krippendorff_alpha(given).value,
+        "icc": intraclass(wide),
+        "ac2": {w: stats.gwet(given, SCALE, weights=w) for w in ("linear", "quadratic")},
+    }
+
+
+def of_answers(answers: pd.DataFrame) -> dict[str, Any]:
+    """Lengths of the answers, and what shows who wrote them or how they were edited."""
+    text, words = answers[EDITED], answer_words(answers)
+    human, models = words[HUMAN], words.drop(columns=HUMAN)
+    listed, points = text.str.contains(NUMBERED).mean(), text.str.count(NUMBERED).sum()
+    own = _own_words(answers)
+    return {
+        "words": {
+            "shown": text.str.split().str.len().mean(),
+            "letters": text.str.count(LETTERS).mean(),
+            "site": answers[SITE].str.split().str.len().mean(),
+        },
+        "own_words": Rounded(min(own), sum(own) / 2, max(own)),
+        "lengths": exact(words.mean()),
+        "longer": exact(models.gt(human, axis=0).mean()),
+        "shorter": exact(models.lt(human, axis=0).mean()),
+        "alike": exact((models.div(human, axis=0) - 1).abs().le(ALIKE).mean()),
+        "named": text.str.contains(NAME).sum(),
+        "linked": text.str.contains(LINK).sum(),
+        "form": exact(
+            pd.Series(
+                {
+                    "answers that are lists": listed,
+                    "points with a summary": text.str.count(NUMBERED + SUMMARY).sum() / points,
+                }
+            )
+        ),
+    }
+
+
+def _own_words(answers):
+    """Mean words of the edited answers that the social workers wrote themselves (A.2), in two ways.
+
+    Words that the unedited answers have in the same order; and all but numbers and summaries.
+    """
+
+    def kept(before, after):
+        match = difflib.SequenceMatcher(None, before.split(), after.split(), autojunk=False)
+        return sum(block.size for block in match.get_matching_blocks())
+
+    shared = pd.Series(map(kept, answers[SITE], answers[EDITED]))
+    bare = answers[EDITED].str.replace(f"{NUMBERED}(?:{SUMMARY})?", "", regex=True)
+    return shared.mean(), bare.str.split().str.len().mean()
