@@ -109,7 +109,7 @@ def entered(given: dict, name: str = "") -> dict:
     before = kept()
     if before and (_contradicts(given, before) or not name and before != _of_run(given)):
         raise _other_settings(before, "choose another name with RUN=")
-    return {**given, **(before or _of_run(given) if here.run else {})}  # alike when it is kept
+    return {**given, **before}
 
 
 def _contradicts(given, saved):
