@@ -16,7 +16,12 @@ from conftest import completion
 
 @pytest.fixture
 def project(root, endpoint):
-    """A copy of the project whose first study has two small notebooks, one of them adaptive."""
+    """A copy of the project whose first study has two small notebooks, one of them adaptive.
+
+    Nothing is recorded.
+    """
+    for path in (root / "data/recordings").rglob("*.jsonl"):
+        path.unlink()
     for path in (root / "notebooks/cancer_myth").glob("*.ipynb"):
         path.unlink()
     notebook(root, "02_adversarial_generation", "another question", 4)
@@ -81,8 +86,6 @@ def test_a_first_plan_expects_by_other_models_replies_that_ended_by_themselves(
     project, endpoint, finish
 ):
     """Twelve tokens each; where they were cut, at most stands alone."""
-    for path in (project / "data/recordings").rglob("*.jsonl"):
-        path.unlink()
     entry = project / "data/models.toml"
     entry.write_text(entry.read_text().replace("million_in = 1\n", "million_in = 1e4\n"))
     answer = completion("twelve tokens of text", finish)
