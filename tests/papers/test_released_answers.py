@@ -11,7 +11,6 @@ from bedside import BedsideError
 from bedside.papers.cancer_myth import systems
 from bedside.papers.cancer_myth.tables import systems as tables
 from bedside.papers.medhalu import claims as names_of
-from bedside.papers.medhalu.implied import detection
 from bedside.publish import pages
 from bedside.read import claims, paths, sources
 from bedside.read.checks import normal
@@ -308,7 +307,7 @@ def test_a_copy_of_medhalu_decides_what_its_spans_say(with_copy, span, harder):
         for n, kind in enumerate(("fact", "input", "none"))
     ]
     run = with_copy("medhalu_benchmark", "".join(json.dumps(r) + "\n" for r in lines), "jsonl")
-    made = base_sets(run) | {"mh-spans-length": detection.span_lengths(run)}
+    made = claims.decided("medhalu", names_of.names(run))
     assert undecided(made, NAMED["medhalu.jsonl"]) == []
     assert made["mh-labelled"]["spans in the set itself"][3] == (span > 0)
     assert made["mh-spans-length"][claims.AS_WRITTEN][3] is harder
