@@ -72,6 +72,8 @@ def settings_check(given, write=""):
     if brought:
         questions.answer_rows(brought)  # raises its faults before anything runs
     given |= {"run": name} if name else {}
+    if given.get("profile") == settings.PROFILE:  # which a run has once it is kept
+        del given["profile"]
     text = json.dumps(given, indent=1) + "\n"
     if write:
         path = Path(write)

@@ -40,11 +40,12 @@ def planned(given: dict, paper: str = "") -> "pd.DataFrame":
     first of them, since its reply is then recorded. Also a column `adaptive`: the notebook's step
     that depends on earlier replies, so that its calls are a bound.
     """
-    found, studies = {}, by_study(notebooks.listed(paper))
-    with tempfile.TemporaryDirectory() as tmp, within(figures=tmp):
-        with at_once() as pool:
-            for rows in pool.map(functools.partial(_study, given), studies):
-                found = rows | found
+    import pandas  # noqa: F401, so that each process has it
+
+    found = {}
+    with tempfile.TemporaryDirectory() as tmp, within(figures=tmp), at_once() as pool:
+        for rows in pool.map(functools.partial(_notebook, given), notebooks.listed(paper)):
+            found = rows | found
     calls = expected(list(found.values()))
     adaptive = {
         f"{study}/{notebook}": step
@@ -62,16 +63,12 @@ def at_once() -> Executor:
     return ProcessPoolExecutor(mp_context=fork, initializer=signal.signal, initargs=ends)
 
 
-def _study(given, names):
-    """{key: row} of the calls of a study's notebooks, each that of the first that makes it."""
-    rows = {}
+def _notebook(given, name):
+    """{key: row} of the calls of a notebook."""
     with contextlib.redirect_stdout(io.StringIO()):
-        for name in names:
-            asyncio.run(execute(name, {**given, "mode": "plan"}, space := {}))
-            for request in space["run"].planned() if "run" in space else ():
-                if request.key not in rows:
-                    rows[request.key] = _row(name, request)
-    return rows
+        asyncio.run(execute(name, {**given, "mode": "plan"}, space := {}))
+    asked = space["run"].planned() if "run" in space else ()
+    return {request.key: _row(name, request) for request in asked}
 
 
 def by_study(names: list[str]) -> list[list[str]]:
@@ -83,6 +80,7 @@ async def execute(name: str, given: dict, space: dict) -> None:
     """Run a notebook's cells up to its last question, with parameters, in a space of names."""
     cells = [c for c in notebooks.cells(name) if c["cell_type"] == "code"]
     texts = ["".join(c["source"]) for c in cells]
+    texts = [text * ("run.keep(" not in text) for text in texts]  # which asks nothing new
     space |= {"__name__": "__main__", "display": lambda *_: None}
     last = max((k for k, text in enumerate(texts) if "await" in text), default=-1)
     for k, text in enumerate(texts[: last + 1]):

@@ -25,6 +25,7 @@ RATES = ["sensitivity", "specificity"]
 BRIEF = [m.removeprefix("ma-") for m in METRICS]  # scores as tests of claims have them
 GRID = np.linspace(0, 1, 21)  # rates that a rater may have, for `mean_f1`
 STEP = 1e-5
+NOISE = 1e-12  # of a variance that is 0, where two get the same answers right
 ENDS = {"low": " least", "value": "", "high": " most"}  # in columns, of Rounded's
 OVERLAPS = {  # of what two evaluators get right
     "best": np.minimum,
@@ -56,9 +57,7 @@ def long(run, table):
 
 def wide(run: Run, table: str, metric: str) -> pd.DataFrame:
     """One metric of a printed table: evaluators by base sets, in printed order."""
-    rows = long(run, table)
-    found = rows[rows["metric"] == metric].pivot(index="row", columns="dataset", values="value")
-    return found.loc[rows["row"].unique(), DATASETS]
+    return rounded_table(run, table).value[metric.removeprefix("ma-")]
 
 
 def by_row(run: Run, table: str) -> dict[tuple[str, str], dict[str, float]]:
@@ -236,7 +235,7 @@ def p_ends(
     for gap, overlap, pick in ((lead, overlaps[0], np.min), (least, overlaps[1], np.max)):
         shared = 2 * up * down * (OVERLAPS[overlap](x, y) - x * y) / max(judged)
         variance = pick(((alone - shared) / answers.to_numpy()).sum(axis=-1), axis=(0, 1))
-        error = np.sqrt(variance @ tests.T**2)
+        error = np.sqrt(variance.clip(NOISE) @ tests.T**2)
         found = np.minimum(1, 2 * ndtr(-(gap @ tests.T) / error)).set_axis(names)
         p.append(found.stack() if isinstance(weights, pd.DataFrame) else found.iloc[:, 0])
     return Rounded(p[0], p[1], p[1])

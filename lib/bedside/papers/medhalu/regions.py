@@ -47,8 +47,7 @@ def every(run: Run) -> pd.DataFrame:
     as "Table 10, sample", over a sample; people judged a sample. Some 15 s.
     """
     rows, share, errors = [], hallucinated(answers(run)), share_errors(run)
-    for table, who in ((SIX, LLMS + PEOPLE), (TEN, LLMS), (f"{TEN}, sample", LLMS)):
-        sampled = {*PEOPLE} | ({*who} if table not in (SIX, TEN) else set())
+    for table, sampled in ((SIX, PEOPLE), (TEN, []), (f"{TEN}, sample", LLMS)):
         for (name, dataset), scores in by_row(run, table.partition(",")[0]).items():
             off = errors[dataset] * SHARES if name in sampled else np.zeros(1)
             found = corners(scores, share[dataset] + off)
