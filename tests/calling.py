@@ -177,7 +177,7 @@ class World:
 
     def second(self, seconds):
         """Let a second's pause after a refusal take so long, and longer ones in proportion."""
-        self.patch.setattr(sending, "PAUSE_S", seconds)
+        self.patch.setattr(sending, "PAUSE_S", 4 * seconds)
         self.patch.setattr(sending, "LONGEST_PAUSE_S", 32 * seconds)
 
     def read_again(self):
@@ -239,8 +239,8 @@ def result(line, status, body, error=None):
 
 def failed(printed):
     """{item: kind} of what `collect` says of failures."""
-    lines = re.findall(r"^  \d+ ([^:]+): (.*)$", printed, re.M)
-    return {i: kind for kind, rest in lines for i in re.findall(r"mine, ([\w -]+)[;:]", rest)}
+    found = re.findall(r"^  ([^:]+): mine, ([\w -]+): ", printed, re.M)
+    return {item: kind for kind, item in found}
 
 
 def fields_of_entries():

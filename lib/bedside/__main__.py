@@ -570,14 +570,18 @@ def _asked(arguments):
     asked = parser.parse_intermixed_args(arguments)
     name, takes = asked.step, [*inspect.signature(STEPS[asked.step]).parameters]
     own = [t for t in takes if t != "given"]
-    pairs = dict(w.split("=", 1) for w in asked.words if re.match("[A-Z_]+=", w))
-    words = [w for w in asked.words if not re.match("[A-Z_]+=", w)]
+    pairs = dict(w.split("=", 1) for w in asked.words if NAMED.match(w))
+    words = [w for w in asked.words if not NAMED.match(w)]
     given = {**commands.of_make(), **pairs}
     kind = "notebooks" if name in (*OF_A_RUN, "settings") else name
     kind = "study" if name == "batch" and given.get("QUESTIONS") else kind
     known = {*commands.taken(kind), *(n for n in commands.KNOWN if n.lower() in own)}
     for pair in pairs:
         choose(pair, [n for n in commands.KNOWN if n in known], f"variable of {name}")
+    if extra := [] if "names" in own else words[len(own) :]:
+        raise BedsideError(
+            f"{name} takes no word {extra[0]!r}; settings are NAME=value, as for make"
+        )
     given = {n.lower(): v for n, v in given.items() if n in known and v} | dict(asked.p)
     given |= {"names": words or asked.names} if "names" in own else {}
     given |= {} if "names" in own[:1] else dict(zip(own, words))
@@ -587,6 +591,9 @@ def _asked(arguments):
             choose(other, own, f"argument of {name}")
         return name, mine
     return name, {"given": given, **mine}
+
+
+NAMED = re.compile("[A-Za-z_]+=")
 
 
 def _text(step):

@@ -496,14 +496,15 @@ class Run:
         for id, readings in make().items():
             self.claim(id, readings, basis=basis)
 
-    def decide(self, names: dict) -> "pd.DataFrame":
+    def decide(self, names: dict, also: Iterable[str] = ()) -> "pd.DataFrame":
         """Decide this notebook's claims by their tests in data/claims; the claims as a frame.
 
-        names: the quantities that the tests use, as `claims.decided` takes them. Plans and request
-        files have no claims on printed numbers.
+        names: the quantities that the tests use, as `claims.decided` takes them. also: claims of
+        other notebooks that this one settles. Plans and request files have no claims on printed
+        numbers.
         """
         if self.mode not in models.DRY:
-            made = claims.decided(self.paper, names, self.notebook)
+            made = claims.decided(self.paper, names, self.notebook, also)
             for id, readings in made.items():
                 self.claim(id, readings, basis=claims.load(self.paper)[id].basis)
         return self.claims()

@@ -5,13 +5,14 @@ with Watch() as watch:    # of a make; of its processes one calls at a time
 """
 
 import contextlib
-import datetime
 import shutil
 import sys
 import threading
 import time
 from collections import Counter
 from typing import TextIO
+
+from tqdm import tqdm
 
 from bedside.read.surroundings import here
 
@@ -21,28 +22,16 @@ DRAWN_S, PRINTED_S = 1.0, 30.0  # seconds between two lines in a terminal, and e
 
 
 class Meter:
-    """Counts what calls bring, and tells it once a second: on stderr, or to the make's Watch.
+    """Tells once a second what calls bring: on stderr, or to the make's Watch.
 
     label: what is asked; total: how many requests, if that is known; recorded: those that need no
     call.
     """
 
-    def __init__(
-        self,
-        account: budget.Account,
-        label: str,
-        shown: bool,
-        total: int | None = None,
-        recorded: int = 0,
-    ):
+    def __init__(self, account: budget.Account, label: str, shown: bool, total: int | None = None):
         self.account, self.label, self.total, self.shown = account, label or "calls", total, shown
-        self.recorded, self.count, self.usd, self.unpriced = recorded, 0, 0.0, 0
-        self.failed, self.again = Counter(), Counter()  # by kind: for good, and tried once more
-        self.began, self.told = time.monotonic(), 0.0
-        self.live = here.live
-
-    def paid(self, usd: float | None) -> None:
-        self.usd, self.unpriced = self.usd + (usd or 0.0), self.unpriced + (usd is None)
+        self.recorded, self.count, self.again = 0, 0, Counter()  # by kind: tried once more
+        self.began, self.told, self.live = time.monotonic(), 0.0, here.live
 
     def done(self) -> None:
         self.count += 1
@@ -60,17 +49,20 @@ class Meter:
             print(f"\r{instead or self.line()}", end=end, file=sys.stderr, flush=True)
 
     def line(self) -> str:
-        done, rate = self.recorded + self.count, self.count / (time.monotonic() - self.began)
-        told = [f"{self.label}: {done}" + (f" of {self.total}" if self.total else "")]
-        told += [f"{rate:.1f}/s"]
-        if self.total and rate:
-            left = datetime.timedelta(seconds=round((self.total - done) / rate))
-            told += [f"{left} left"]
-        told += [f"${self.usd:.2f}" + f" and {self.unpriced} of unknown cost" * bool(self.unpriced)]
-        for what, counts in (("failed", self.failed), ("tried again", self.again)):
+        unpriced = self.account.counts["unpriced"]
+        told = f"${self.account.paid:.2f}" + f" and {unpriced} of unknown cost" * bool(unpriced)
+        for what, counts in (("failed", self.account.kinds), ("tried again", self.again)):
             kinds = ", ".join(f"{n} {kind}" for kind, n in sorted(counts.items()))
-            told += [f"{what}: {kinds}"] * bool(kinds)
-        return ", ".join(told)
+            told += f", {what}: {kinds}" * bool(kinds)
+        return tqdm.format_meter(
+            self.recorded + self.count,
+            self.total,
+            time.monotonic() - self.began,
+            prefix=self.label,
+            initial=self.recorded,
+            postfix=told,
+            ncols=0,
+        )
 
 
 class Watch:

@@ -172,9 +172,9 @@ def ways(claim: Claim) -> dict[str, Interpretation]:
 
 
 def decided(
-    paper: str, names: Mapping[str, Any], notebook: str = ""
+    paper: str, names: Mapping[str, Any], notebook: str = "", also: Iterable[str] = ()
 ) -> dict[str, dict[str, tuple]]:
-    """What the tests of a notebook's claims, or of all, come to: {claim: {name: outcome}}.
+    """What tests come to, of a notebook's claims and `also` or of all: {claim: {name: outcome}}.
 
     names: the quantities and functions that expressions may use; None is a quantity whose data
     aren't here, and an interpretation that names it has no outcome.
@@ -191,7 +191,7 @@ def decided(
         for name, text in shared.items():
             names[name] = None if lacks(text) else expressions.evaluated(text, names)
     for id, claim in claims.items():
-        if notebook not in ("", claim.notebook):
+        if notebook not in ("", claim.notebook) and id not in also:
             continue
         names["claimed"], found[id] = claim.value, {}
         for name, way in ways(claim).items():

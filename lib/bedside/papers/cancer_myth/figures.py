@@ -6,7 +6,7 @@ from itertools import cycle
 from bedside.write import plots
 from bedside.write.tables import without_bounds
 
-from .implied import QUESTIONS, SUMMARY
+from .printed import QUESTIONS, SUMMARY
 from .tables.evaluation import series
 from .tables.generation import HARD
 from .v2.tables import HITS, in_plane

@@ -19,7 +19,7 @@ from bedside.write.tables import (
 )
 from bedside.write.tables import published_rows as printed_rows
 
-from .. import implied
+from .. import printed
 from ..scores import counted, scores
 
 FIXED = "corrected for the judge's errors"
@@ -95,13 +95,13 @@ def score_table(found, run):
     The run's PCR is also corrected for the judge's errors. Version 1 is the paper, version 2 what
     the summary gives of the second version.
     """
-    said = implied.scores(run)
+    said = printed.scores(run)
     best = said[said["column"] == "PCR"].groupby("row")["value"].max().sort_values(ascending=False)
     place = {model: i for i, model in enumerate(best.index)}
     said = said.assign(
-        column=said["column"] + said["version"].map({1: "", 2: f", {implied.SUMMARY}"}),
+        column=said["column"] + said["version"].map({1: "", 2: f", {printed.SUMMARY}"}),
         source="published",
-        n=implied.QUESTIONS,
+        n=printed.QUESTIONS,
     ).sort_values("row", key=lambda row: row.map(place), kind="stable")
     mine = found.rename(columns={"model": "row", "metric": "column"}).assign(source="run")
     both = pd.concat([said, with_bounds(mine), _corrected_rows(found, run)], ignore_index=True)
@@ -116,7 +116,7 @@ def series(table, metric=None):
     table = without_bounds(table)
     table = table[(table["column"] != CORRECTED) | table["value"].notna()]
     column = table["column"].replace(CORRECTED, f"PCR, {FIXED}")
-    apart = column.str.extract(f"(, (?:{implied.SUMMARY}|{FIXED}))")[0].fillna("")
+    apart = column.str.extract(f"(, (?:{printed.SUMMARY}|{FIXED}))")[0].fillna("")
     rows = table.assign(series=table["source"] + apart)
     return rows if metric is None else rows[column.str.split(",").str[0] == metric]
 
@@ -128,7 +128,7 @@ def group_table(found, by, run):
     """
     pcs = found[found["metric"] == "PCS"]
     mine = with_bounds(pcs.assign(row=pcs[by], column=pcs["model"], source="run"))
-    said = run.published("v1 Figure 7") if by == "category" else implied.cross_model(run)
+    said = run.published("v1 Figure 7") if by == "category" else printed.cross_model(run)
     rows = pd.concat([frame(printed_rows(said)), mine], ignore_index=True)
     place = {row: i for i, row in enumerate(dict.fromkeys(rows["row"]))}
     return rows.sort_values("row", key=lambda r: r.map(place), kind="stable", ignore_index=True)

@@ -1,16 +1,15 @@
 """Cancer-Myth's printed numbers: what each allows, and what they allow together."""
 
 import itertools
-from math import floor, log10
 
 import numpy as np
 
 from bedside import stats
 from bedside.read import published
-from bedside.read.claims import between, every, outcome, reading
+from bedside.stats.rounded import Rounded
 from bedside.write.tables import Row, frame
 
-from ..data import CATEGORIES
+from .data import CATEGORIES
 
 QUESTIONS, ANNOTATED = 585, 76  # released questions; answers that people graded (appendix C)
 FAIR = 0.4  # agreement is more than fair above this kappa (Landis and Koch 1977)
@@ -27,8 +26,7 @@ TESTED = [  # whose p-values section 4.3 gives, and which pair the second one ma
 ]
 TEXTS = {1: "the paper", 2: SUMMARY}
 HALF = 0.005  # half a last digit of PCS
-SHARES = "the printed shares"
-WEIGHTS = {"unweighted": None, "linear weights": "linear", "quadratic weights": "quadratic"}
+WEIGHTS = {"three": None, "three_linear": "linear", "three_quadratic": "quadratic"}  # of kappas
 ON = " on questions by "  # in the names of Figure 6b's rows
 
 
@@ -50,6 +48,11 @@ def rates(run, version):
     return mine.set_index("row")["value"].rename(f"version {version}")
 
 
+def decimals(rate):
+    """How many decimals a PCR is printed with."""
+    return 0 if rate == round(rate) and rate != 40 else 1  # 40 is printed as 40.0
+
+
 def grim_table(run):
     """The counts out of QUESTIONS that print as each PCR: the smallest and the range, or None.
 
@@ -58,8 +61,7 @@ def grim_table(run):
     rows = []
     for version in TEXTS:
         for model, rate in rates(run, version).items():
-            decimals = 0 if rate == round(rate) and rate != 40 else 1  # 40 is printed as 40.0
-            found = stats.grim_counts(rate, QUESTIONS, decimals)
+            found = stats.grim_counts(rate, QUESTIONS, decimals(rate))
             counts = (found[0], found[0], found[-1]) if found else (None, None, None)
             rows.append(Row(model, f"count, {TEXTS[version]}", "recomputed", *counts, QUESTIONS))
     for model, found in grades(run).items():
@@ -82,16 +84,22 @@ def possible_p(run, a, b):
     return sorted(paired.tolist()), stats.two_proportions(x, QUESTIONS, y, QUESTIONS)
 
 
-def sums(run):
-    """Sums of grades by category and model: the only whole ones that the bars of Figure 7 allow.
+def bar_sums(run):
+    """(least, most) sum of grades by category and model that the bars of Figure 7 allow.
 
-    A bar is read to about a pixel; a sum is missing if that leaves none or several.
+    A bar is read to about a pixel.
     """
     bars, size = run.published("v1 Figure 7"), category_sizes(run)
     n = bars["row"].map(size)
-    least, most = np.ceil(bars["low"] * n), np.floor(bars["high"] * n)
-    bars = bars.assign(value=least.where(least == most))
-    return bars.pivot(index="row", columns="column", values="value").loc[size.index]
+    bars = bars.assign(low=np.ceil(bars["low"] * n), high=np.floor(bars["high"] * n))
+    wide = bars.pivot(index="row", columns="column").loc[size.index]
+    return wide["low"], wide["high"]
+
+
+def sums(run):
+    """Sums of grades by category and model; one is missing if its bar leaves none or several."""
+    least, most = bar_sums(run)
+    return least.where(least == most)
 
 
 def cross_model(run):
@@ -141,41 +149,6 @@ def possible_pcs_p(run, a, b):
     return tuple((min(p, default=0.0), max(p, default=1.0)) for p in (paired, unpaired))
 
 
-def impossible_pairs(run):
-    """Models whose PCR and PCS in the summary no grades can give; the share of -1 is PCR - PCS."""
-    rows = run.published("v2 Main results").pivot(index="row", columns="column", values="value")
-    right = rows["PCR"] / 100
-    unaware = right - rows["PCS"]
-    slack = 0.0005 + 0.005  # both are rounded
-    return rows.index[(unaware < -slack) | (unaware + right > 1 + slack)].tolist()
-
-
-def count_readings(run):
-    """Reading of the claim on the number of candidates, {id: readings}: do its parts add up?"""
-    said = run.published("v1 text 4.1").set_index(["row", "column"])["value"]["candidates"]
-    parts = said.drop("all")
-    told = " + ".join(f"{part:.0f}" for part in parts)
-    holds = parts.sum() == said["all"]
-    return {"cm-candidates-sum": reading(f"{told} = {parts.sum():.0f}", holds)}
-
-
-def score_readings(run):
-    """Readings of the claims on printed rates and p-values, {id: readings}."""
-    grim = grim_table(run)
-    found = {}
-    for version in TEXTS:
-        counts = grim.loc[grim["column"] == f"count, {TEXTS[version]}", "value"]
-        possible = counts.notna()
-        found[f"cm-v{version}-grim"] = reading(f"{possible.sum()} can be", possible.all())
-    for id, version in (("cm-v1-below-30", 1), ("cm-v2-below-43", 2)):
-        most = published.value(run.paper, f"v{version} abstract", "best model", "PCR")
-        best = rates(run, version).max()
-        found[id] = reading(f"highest printed {best}%", best <= most)
-    bad = impossible_pairs(run)
-    found["cm-v2-pairs"] = reading(", ".join(bad) or "all possible", not bad)
-    return {**found, **p_readings(run), **_order_readings(run)}
-
-
 def possible_ways(run, a, b):
     """The p-values that the printed numbers of two models allow, by way of testing: (least, most).
 
@@ -210,66 +183,6 @@ def p_table(run):
                 for end, p in zip(names, ends)
             ]
     return frame(rows)
-
-
-def p_readings(run):
-    """Are the printed p-values among those that the printed rates and scores allow?
-
-    A way of testing that leaves it open is not given: it needs the grades question by question.
-    """
-    found = {}
-    for id, (a, b) in zip(("cm-p-gemini", "cm-p-claude"), TESTED):
-        said = published.value(run.paper, "v1 text 4.3", f"{a} over {b}", "p")
-        half = 0.5 * 10 ** floor(log10(said))  # p has one digit
-        found[id] = {}
-        for name, (low, high) in possible_ways(run, a, b).items():
-            told = f"p = {low:.1g}" if low == high else f"p from {low:.1g} to {high:.2g}"
-            holds = between(low, high, said - half, said + half)
-            if holds is not None:
-                found[id][name] = outcome(told, holds, low, high)
-    return found
-
-
-def _order_readings(run):
-    """Which of two models corrects more, as printed and beyond chance."""
-    rate = rates(run, 1)
-    first, second, *_ = rate.sort_values(ascending=False).index
-    top = reading(f"{first} {rate[first]}%", first == "Gemini-1.5-Pro", name="the printed rates")
-    return {
-        "cm-best": top | _beyond_chance(run, first, second),
-        "cm-gemini-over-claude": _above(run, "Gemini-1.5-Pro", "Claude-3.5-Sonnet"),
-        "cm-claude-over-gpt4o": _above(run, "Claude-3.5-Sonnet", "GPT-4o"),
-        "cm-agents": _above(run, "GPT-4o", "MDAgents (GPT-4o)"),
-        "cm-not-aligned": _alignment(run),
-    }
-
-
-def _above(run, a, b):
-    """Does one model correct more than another?"""
-    rate = rates(run, 1)
-    told = f"{rate[a]} against {rate[b]}%"
-    return reading(told, rate[a] > rate[b], name="the printed rates") | _beyond_chance(run, a, b)
-
-
-def _beyond_chance(run, a, b):
-    """Do two models' PCRs differ beyond chance, at any overlap, and as unpaired shares?"""
-    paired, pooled = possible_p(run, a, b)
-    return {
-        "paired, whatever the overlap": outcome(
-            f"p of at most {paired[-1]:.2g}", paired[-1] < 0.05
-        ),
-        "unpaired": outcome(f"p = {pooled:.1g}", pooled < 0.05),
-    }
-
-
-def _alignment(run):
-    """Is the model that physicians rated best another than the one that corrects most?"""
-    score = run.published("v1 text 2.2").set_index("row")["value"].drop("Social workers")
-    rate = rates(run, 1)
-    best, corrects = score.idxmax(), rate.idxmax()
-    told = f"{best} rated {score[best]:.2f}, {corrects} {score.get(corrects, np.nan):.2f}"
-    told += f"; corrected {rate.get(best, np.nan)} and {rate[corrects]}%"
-    return reading(told, best != corrects)
 
 
 # ---- agreement with people (appendix C, Table 1)
@@ -330,59 +243,12 @@ def possible_confusions(run):
     ]
 
 
-def judge_readings(run):
-    """Readings of the claims on the paper's judge and categoriser, {id: readings}."""
-    n, fits = ANNOTATED, judge_counts(run)
-    said = run.published("v1 Table 1").set_index("column")["value"]
-    exact, labels = said["exact match"], said["label agreement"]
-    binary = said["binary match"]
-    zeros = " or ".join(f"{zeros}" for _, zeros, _ in fits) or "no number of"
-    found = _kappas(possible_confusions(run))
-    three = max((found[f"three grades, {name}"][1] for name in WEIGHTS if found), default=1.0)
-    two = True if binary == 100 else None  # without an error kappa is 1, else it isn't known
-    return {
-        "cm-c1-exact": _share_of(exact, n),
-        "cm-c1-zero": reading(f"{zeros} such answers fit both shares", bool(fits), name=SHARES),
-        "cm-c1-binary": reading(
-            f"{exact:.2f} to 100%, by what is said of 0s",  # the least if errors were 1s for 0s
-            between(exact, 100, binary, binary),
-            exact,
-            100,
-            name=SHARES,
-        ),
-        "cm-c2-categories": _share_of(labels, n),
-        "cm-c1-chance": _reliable(found),
-        "cm-pcr-agrees": reading(
-            f"two grades match in {binary:g}%; kappa of three is at most {three:.2f}",
-            every([three < 1, two]),
-        ),
-    }
-
-
-def _share_of(percent, n):
-    """The reading that a number of n answers prints as this percentage."""
-    counts = stats.grim_counts(percent, n, 2)
-    told = " or ".join(map(str, counts)) or "no number"
-    return reading(f"{told} of {n} prints as {percent}%", bool(counts), name=SHARES)
-
-
-def _kappas(tables):
-    """Least and largest coefficient of confusion matrices, by name; none without a matrix."""
-    if not tables:
-        return {}
+def kappas(tables):
+    """Coefficients of agreement that confusion matrices allow, by name: `Rounded`."""
     halves = np.array([[1, 1, 0], [0, 0, 1]])  # -1 and 0 against 1
     joined = [halves @ t @ halves.T for t in tables if t[2, 2]]  # where both occur
-    found = {"two grades": [kappa_of(t) for t in joined]}
+    found = {"two": [kappa_of(t) for t in joined]}
     for name, weights in WEIGHTS.items():
-        found[f"three grades, {name}"] = [kappa_of(t, weights) for t in tables]
-    found["three grades, Gwet's AC1"] = [ac1_of(t) for t in tables]
-    return {name: (min(values), max(values)) for name, values in found.items()}
-
-
-def _reliable(found):
-    """Is agreement more than fair, allowing for chance, for all counts that the shares allow?"""
-    made = {}
-    for name, (low, high) in found.items():
-        told = f"{low:.2f} to {high:.2f}" if low < high else f"{low:.2f}"
-        made[name] = outcome(told, between(low, high, least=FAIR), low, high)
-    return made
+        found[name] = [kappa_of(t, weights) for t in tables]
+    found["three_ac1"] = [ac1_of(t) for t in tables]
+    return {name: Rounded(min(v), np.median(v), max(v)) for name, v in found.items() if v}
