@@ -140,11 +140,13 @@ class World:
 
     def request_file(self, prompts, max_tokens=20, **more):
         """The lines that a notebook's batch would send for these prompts, and their items."""
-        run, parts = self.run(mode="plan", **more), self.folder / f"parts {next(COUNT)}"
-        waiting = batches.Waiting(parts / f"03_evaluation{batches.ENDS}", run.recordings)
-        for name in run.models:
-            waiting.extend(request(i, p, name, max_tokens=max_tokens) for i, p in prompts.items())
-        made = batches.write(parts, "sample")
+        run = self.run(mode="plan", **more)
+        asked = [
+            request(i, p, name, max_tokens=max_tokens)
+            for name in run.models
+            for i, p in prompts.items()
+        ]
+        made = batches.write([batches.row(r, run.recordings) for r in asked], "sample")
         self.made = [m.lines for m in made]  # of each file
         lines = [x for m in made for x in Path(m.path).read_text("utf-8").split("\n")[:-1]]
         return [json.loads(x) for x in lines]

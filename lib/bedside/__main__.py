@@ -72,6 +72,8 @@ def settings_check(given, write=""):
     if brought:
         questions.answer_rows(brought)  # raises its faults before anything runs
     given |= {"run": name} if name else {}
+    if given.get("profile") == settings.PROFILE:  # which a run has once it is kept
+        del given["profile"]
     text = json.dumps(given, indent=1) + "\n"
     if write:
         path = Path(write)
@@ -117,7 +119,7 @@ def run(names, given, jobs=0, stamps=""):
 
     def done(name, seconds):
         passed.append(name)
-        watch.write(f"[{len(passed):2} of {len(names)}] {name:45} {seconds:5.1f} s")
+        say(f"[{len(passed):2} of {len(names)}] {name:45} {seconds:5.1f} s")
         if stamps:
             path = Path(stamps, f"{name}.done")
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -131,7 +133,7 @@ def run(names, given, jobs=0, stamps=""):
         here.live = True
         budget.make()  # opens an account for the kernels: without make there is none
     try:
-        with progress.Watch(calling) as watch:
+        with progress.watched(calling) as say:
             notebooks.run_all(names, given, jobs, done)
     except BedsideError:  # the pages say what is missing, with what there is
         folder = settings.outputs(given.get("profile", "sample"))

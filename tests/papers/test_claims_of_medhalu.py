@@ -20,6 +20,10 @@ def names(run_of):
     return medhalu.names(run_of("medhalu", "02_detection"))
 
 
+def exact(x):
+    return Rounded(x, x, x)
+
+
 def counted(share, rng):
     """Functions by which a share of rows can come from counts."""
     made = {n: lambda *scores: pd.Series(rng.random(9) < share) for n in COUNTED[:-1]}
@@ -31,8 +35,11 @@ def test_what_is_decided_holds_for_all_numbers_that_round_to_the_printed_ones(na
     T = {n: names[n] for n in TABLES}
 
     def draw(rng, kind):
-        accepted = {"accepted": lambda scores, beside: Rounded(*3 * [pd.Series([0.5])])}
-        return drawn(T, rng, kind) | counted(1, rng) | accepted
+        def rounded(x, digits):
+            return drawn({"said": Rounded.printed(x, digits)}, rng, "anywhere")["said"]
+
+        fits = counted(1, rng) | {"accepted": lambda *scores: exact(pd.Series([0.5]))}
+        return drawn(T, rng, kind) | fits | {"rounded": rounded}
 
     assert len(decided("medhalu", names)) > 100
     assert not refuted("medhalu", names, draw, draws)
@@ -91,7 +98,7 @@ def other_names(names, rng):
     return {
         **T,
         **counted(share, rng),
-        "accepted": lambda scores, beside: Rounded(*3 * [pd.Series([rng.choice([0.1, 1])])]),
+        "accepted": lambda *scores: exact(pd.Series([rng.choice([0.1, 1])])),
         "T4": counts(names["T4"], rng),
         "background": names["background"] + int(rng.integers(0, 2)),
         "asked": names["asked"] | yes,

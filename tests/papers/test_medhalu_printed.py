@@ -65,12 +65,22 @@ def test_types_that_share_their_negatives_are_as_far_from_the_whole_as_they_were
         assert moved - 2 <= apart <= moved
 
 
+def test_rates_give_the_scores_that_they_are_behind_in_each_base_set(run):
+    n, T6 = medhalu.answers(run), medhalu.rounded_table(run, "Table 6")
+    at, wide = medhalu.rounded_rates(T6, n), medhalu.rounded_rates(T6, n, 0.05)
+    for d, (p, k) in n.iterrows():
+        s, c = (at.value[rate, d].to_numpy() for rate in medhalu.RATES)
+        assert (p * s + k * c) / (p + k) == pytest.approx(T6.value.Acc[d].to_numpy())
+        assert (s + c) / 2 == pytest.approx(T6.value.R[d].to_numpy())
+    assert (at.low < at.value).all(axis=None) and (at.value < at.high).all(axis=None)
+    assert (wide.low <= at.low).all(axis=None) and (at.high <= wide.high).all(axis=None)
+
+
 def test_scores_over_all_answers_and_means_over_raters_hold_what_made_them(run):
     n, T6 = medhalu.answers(run), medhalu.rounded_table(run, "Table 6")
     pooled = medhalu.pooled(T6, n)
     assert pooled.low["GPT-4"] < 0.5550 and pooled.high["GPT-4"] > 0.5573  # matrices that print so
-    share = n["hallucinated"] / n.sum(axis=1)
-    at = medhalu.rounded_rates(T6, share).value.loc["Experts"].unstack("dataset")
+    at = medhalu.rounded_rates(T6, n).value.loc["Experts"].unstack()
     whole = n.sum()
     s, c = (at.loc[r] @ n[k] / whole[k] for r, k in zip(medhalu.RATES, n))
     f1 = stats.macro(medhalu.confusion(np.array([s, c]), *whole))[3]
@@ -84,7 +94,7 @@ def test_p_values_by_the_delta_method_are_those_of_draws(run):
     value = medhalu.rounded_table(run, "Table 6").value
     T6 = Rounded(value, value, value)
     positive, negative = n.loc["HealthQA"]
-    at, f1 = medhalu.rounded_rates(T6, n["hallucinated"] / n.sum(axis=1)).value, []
+    at, f1 = medhalu.rounded_rates(T6, n).value, []
     for name in ("GPT-4", "LLaMA-2"):
         s, c = (at.at[name, (rate, "HealthQA")] for rate in medhalu.RATES)
         tp, tn = rng.binomial(positive, s, 20_000), rng.binomial(negative, c, 20_000)

@@ -1,8 +1,8 @@
 """Batches: requests that wait, as files in OpenAI's format, and what an engine answers.
 
-    waiting = Waiting(path, recordings)     # for each notebook in mode batch: takes what it asks
-    jobs = write(parts, "sample")           # what all of them asked, as request files
-    found = collect([results])              # what came, recorded, with an account
+    rows = [row(r, recordings) for r in run.planned()]    # of each notebook in mode batch
+    jobs = write(rows, "sample")                          # what all of them asked, as request files
+    found = collect([results])                            # what came, recorded, with an account
 
 A line's custom_id is the key of its request. What a recording needs besides is kept by key in
 batches/asked. Sending is in `submitting`.
@@ -29,33 +29,20 @@ from .replies import Request
 from .usage import used
 
 MOST_LINES, MOST_BYTES = 45_000, 190_000_000  # of a file; OpenAI takes 50,000 and 200 MB
-ENDS = "-waits.jsonl"  # of the files that `Waiting`s write
 
 
-class Waiting:
-    """What a notebook would ask, put down as it comes, each request once; `keys` are theirs.
+def row(request: Request, recordings: store.Recordings) -> dict:
+    """What stands for a request that waits, whose reply goes to these recordings.
 
-    recordings: where the replies go. Raises StopRun for a model that takes no batches.
+    Raises StopRun for a model that takes no batches.
     """
-
-    def __init__(self, path: Path, recordings: store.Recordings):
-        self.path, self.recordings, self.keys = path, recordings, set()
-
-    def extend(self, requests: Iterable[Request]) -> None:
-        new = {r.key: self._row(r) for r in requests if r.key not in self.keys}
-        self.keys |= new.keys()
-        if new:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with open(self.path, "ab") as file:
-                file.writelines(map(_line, new.values()))
-
-    def _row(self, request):
-        registry.check_batch(request.model)
-        kept = self.recordings
-        folder, reads = (os.path.relpath(p, paths.RECORDINGS) for p in (kept.folder, kept.reads))
-        about = {"model": request.model, "folder": folder, "reads": reads}
-        about |= {"tokens": request.estimate(), "likely": request.likely}
-        return {**request.kept(), **about, "body": registry.sent(request.model, request.body())}
+    registry.check_batch(request.model)
+    folder, reads = (
+        os.path.relpath(p, paths.RECORDINGS) for p in (recordings.folder, recordings.reads)
+    )
+    about = {"model": request.model, "folder": folder, "reads": reads}
+    about |= {"tokens": request.estimate(), "likely": request.likely}
+    return {**request.kept(), **about, "body": registry.sent(request.model, request.body())}
 
 
 def _line(row):
@@ -99,8 +86,8 @@ class Job(msgspec.Struct):
             return {json.loads(line)["custom_id"] for line in lines}
 
 
-def write(parts: Path, run: str, but: Set[str] = frozenset()) -> list[Job]:
-    """What `Waiting`s put down below `parts`, as request files of a run, without the keys `but`.
+def write(rows: Iterable[dict], run: str, but: Set[str] = frozenset()) -> list[Job]:
+    """Requests that wait, by `row`, as request files of a run, without the keys `but`.
 
     Each request is asked once; a file holds one model, and no more than an engine takes or the
     entry's `batch_tokens`. Its name changes with what it holds. What nobody sent is deleted first.
@@ -109,11 +96,9 @@ def write(parts: Path, run: str, but: Set[str] = frozenset()) -> list[Job]:
     for old in folder.glob("*.jsonl"):
         if not old.with_suffix(".job.json").is_file():
             old.unlink()
-    for part in sorted(parts.rglob(f"*{ENDS}")):
-        for line in part.read_bytes().split(b"\n")[:-1]:  # a killed notebook's last has no end
-            row = json.loads(line)
-            if row["key"] not in but:
-                waits.setdefault(row["model"], {})[row["key"]] = row
+    for each in rows:
+        if each["key"] not in but:
+            waits.setdefault(each["model"], {})[each["key"]] = each
     return [_written(folder, m, part) for m, mine in waits.items() for part in _cut(m, mine)]
 
 

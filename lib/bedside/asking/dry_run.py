@@ -14,7 +14,7 @@ def stand_in(request: Request) -> Reply:
     """A list of full length, or what the request's format asks for."""
     mark = request.key[:MARK]
     room = registry.model(request.model).reasoning_tokens  # of which nothing is said
-    tokens = request.estimate()[1] - room
+    tokens = request.most - room
     if form := request.response_format:
         made = {**_filled(form["json_schema"]["schema"], mark), PLANNED: mark}
         text = json.dumps(made)

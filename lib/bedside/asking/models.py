@@ -127,15 +127,14 @@ class Asking:
             self.recordings.check_sound()
             if self.mode == "replay":
                 self._check_spared(missing, spared, len(requests))
-            aside = [r for r in missing if not self._calls_for(r)]
+            aside = {r.key: reply for r in missing if (reply := self._aside(r))}
             if self.mode in DRY:
-                self.plan.extend(aside)
-            replies |= {r.key: self._stand_in(r) for r in aside}
-            asked = [r for r in missing if r.key not in replies]
+                self.plan.extend(r for r in missing if r.key in aside)
+            asked = [r for r in missing if r.key not in aside]
             for name in dict.fromkeys(r.model for r in asked):
                 await self._ready(name)
             waits = [asyncio.shield(self._task(r)) for r in asked]  # whoever asked may be gone
-            replies |= {reply.key: reply for reply in await asyncio.gather(*waits)}
+            replies |= aside | {reply.key: reply for reply in await asyncio.gather(*waits)}
         return [replace(replies[r.key], item=r.item) for r in requests]
 
     def _known(self, request):
@@ -144,15 +143,15 @@ class Asking:
         record = self.recordings.get(request.key)
         return record and as_reply(request, record, True)
 
-    def _calls_for(self, request):
-        batch = self.mode == "batch" and registry.is_embedded(request.model)
-        return batch or self.mode in ("record", "fresh")
-
-    def _stand_in(self, request):
+    def _aside(self, request):
+        """What stands for a reply that isn't called for, or None."""
         if self.mode == "plan":
             return dry_run.stand_in(request)
-        error = WAITS if self.mode == "batch" else NOT_RECORDED
-        return Reply(request.item, request.model, request.key, error=error)
+        batch = self.mode == "batch" and not registry.is_embedded(request.model)
+        if batch or self.mode == "replay":
+            error = WAITS if batch else NOT_RECORDED
+            return Reply(request.item, request.model, request.key, error=error)
+        return None
 
     def _check_spared(self, missing, spared, of):
         if must := [r for r in missing if spared is not None and r.item not in spared]:

@@ -1,7 +1,7 @@
 """The progress that is shown while models are called: calls done, rate, time left, cost, failures.
 
-with Watch() as watch:    # of a make; of its processes one calls at a time
-    watch.write("one more notebook is done")
+with watched() as say:    # of a make; of its processes one calls at a time
+    say("one more notebook is done")
 """
 
 import contextlib
@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from typing import TextIO
+from collections.abc import Callable, Iterator
 
 from tqdm import tqdm
 
@@ -22,7 +22,7 @@ DRAWN_S, PRINTED_S = 1.0, 30.0  # seconds between two lines in a terminal, and e
 
 
 class Meter:
-    """Tells once a second what calls bring: on stderr, or to the make's Watch.
+    """Tells once a second what calls bring: on stderr, or to whom the make lets watch.
 
     label: what is asked; total: how many requests, if that is known; recorded: those that need no
     call.
@@ -65,35 +65,31 @@ class Meter:
         )
 
 
-class Watch:
-    """Shows while its block runs how far the notebook of this make is that calls models."""
+@contextlib.contextmanager
+def watched(shown: bool = True) -> Iterator[Callable[[str], None]]:
+    """Show while its block runs how far the notebook of this make is that calls models.
 
-    def __init__(self, shown: bool = True, file: TextIO | None = None):
-        self.file, self.over, self.lock = file or sys.stdout, threading.Event(), threading.Lock()
-        self.wide = shutil.get_terminal_size().columns - 1 if self.file.isatty() else 0
-        self.thread = threading.Thread(target=self._watch, daemon=True)
-        self.shown = shown
+    Gives a function that prints a line beside it.
+    """
+    terminal, over = sys.stdout.isatty(), threading.Event()
+    bar = tqdm(bar_format="{desc}", leave=False, file=sys.stdout, disable=not (shown and terminal))
 
-    def __enter__(self):
-        if self.shown:
-            self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.over.set()
-        if self.wide and self.shown:
-            self.write("")
-
-    def write(self, text: str) -> None:
-        """Print a line in the place of the progress."""
-        with self.lock:
-            print(f"\r{'':{self.wide}}\r" * bool(self.wide) + text, file=self.file, flush=True)
-
-    def _watch(self):
-        while not self.over.wait(DRAWN_S if self.wide else PRINTED_S):
-            with contextlib.suppress(Exception), self.lock:  # a view must not end a run
-                if (line := budget.progress()) and self.wide:
-                    line = f"\r{line[: self.wide]:{self.wide}}"
-                    print(line, end="", file=self.file, flush=True)
+    def watch():
+        while not over.wait(DRAWN_S if terminal else PRINTED_S):
+            with contextlib.suppress(Exception):  # a view must not end a run
+                if (line := budget.progress()) and terminal:
+                    bar.set_description_str(line[: shutil.get_terminal_size().columns - 1])
                 elif line:
-                    print(line, file=self.file, flush=True)
+                    say(line)
+
+    def say(line):
+        bar.write(line)
+        sys.stdout.flush()
+
+    if shown:
+        threading.Thread(target=watch, daemon=True).start()
+    try:
+        yield say
+    finally:
+        over.set()
+        bar.close()

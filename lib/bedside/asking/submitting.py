@@ -3,8 +3,8 @@
     submit(study)     # until nothing is left to ask
     tell(study)       # only write what can be asked now, for an engine of yours
 
-A study has a run (its name), an account, ask(folder), which lets its notebooks put down below the
-folder what they ask, fault: what ended one of them, and command: what shows what came.
+A study has a run (its name), an account, ask(), which gives what its notebooks ask now, as
+`batches.row`, fault: what ended some of them, and command: what shows what came.
 What a file has become stands beside it before and after each step, so that a run that is killed
 goes on where it was, and no file becomes a batch twice.
 """
@@ -12,7 +12,6 @@ goes on where it was, and no file becomes a batch twice.
 import functools
 import itertools
 import re
-import shutil
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -46,7 +45,7 @@ def tell(study: Any, say: Callable[[str], None] = say) -> list[Job]:
     if under_way := _jobs(study.run):
         say(f"{len(under_way)} submitted batches are under way: SUBMIT=1 takes them in and goes on")
         return []
-    for job in (made := _written(study)):
+    for job in (made := batches.write(study.ask(), study.run)):
         cost = "" if job.most is None else f", at most ${job.most:.2f}"
         say(f"{job.name}: {job.lines} requests, {Path(job.path).stat().st_size / 1e6:.1f} MB{cost}")
     if made:
@@ -60,16 +59,6 @@ def _end(study, say):
     if study.fault:
         raise BedsideError(study.fault)
     say(f"nothing is left to ask in batches; `{study.command}` calls for what none brought")
-
-
-def _written(study, lost=frozenset()):
-    """Request files of what a study can ask now, besides what is lost."""
-    scratch = paths.BATCHES / study.run / ".scratch"
-    shutil.rmtree(scratch, ignore_errors=True)
-    study.ask(scratch)
-    made = batches.write(scratch, study.run, lost)
-    shutil.rmtree(scratch, ignore_errors=True)
-    return made
 
 
 def _jobs(run):
@@ -110,27 +99,29 @@ class _Submission:
 
     def run(self):
         jobs = self._left()
-        while True:
-            self._take_in(jobs)
-            if not (jobs := self._send()):
-                break
+        while jobs or (jobs := self._send()):
+            stops = [self._taken_in(job, self._waited_for(job)) for job in jobs]
+            if any(stops):
+                raise next(filter(None, stops))
+            jobs = []
         if lost := sum(n >= TRIES for n in self.tries.values()):
             self.say(f"{lost} requests failed for good; the same command asks for them again")
         _end(self.study, self.say)
 
     def _left(self):
         """What an earlier run has under way; what became no batch is asked for anew."""
-        jobs = _jobs(self.study.run)
-        for job in list(jobs):
+        jobs = []
+        for job in _jobs(self.study.run):
             if job.usd is not None:
                 self._settle(job)
-            elif job.file and not job.batch and (there := self._done(job, _made)):
+                continue
+            if job.file and not job.batch and (there := self._done(job, _made)):
                 job.keep(batch=there.id)
-            elif not job.batch:
+            if job.batch:
+                self.say(f"{job.name}: {job.batch}, of an earlier run, goes on")
+                jobs.append(job)
+            else:
                 job.beside.unlink()
-        jobs = [job for job in jobs if job.batch and job.usd is None]
-        if jobs:
-            self.say(f"batches of an earlier run go on: {len(jobs)}")
         self._reserve(jobs)
         return jobs
 
@@ -140,7 +131,8 @@ class _Submission:
 
     def _send(self):
         """The jobs of a round: all that can be asked now."""
-        made = _written(self.study, {k for k, n in self.tries.items() if n >= TRIES})
+        lost = {k for k, n in self.tries.items() if n >= TRIES}
+        made = batches.write(self.study.ask(), self.study.run, lost)
         for job in made:
             self.study.account.check_price(job.model)
         self._reserve(made)
@@ -167,26 +159,21 @@ class _Submission:
             raise StopRun(f"{e}{told}") from None
         self.say(f"{job.name}: {job.lines} requests, submitted as {job.batch}")
 
-    def _take_in(self, jobs):
-        """Wait until batches are over, and record what each has brought."""
-        pause, told, stops = FIRST_S, "", []
-        while jobs:
-            # a service that is silent meanwhile is waited for
-            looks = [(job, self._done(job, _now, itertools.count())) for job in jobs]
-            over = [(job, batch) for job, batch in looks if batch.status.lower() in OVER]
-            stops += [why for each in over if (why := self._over(*each))]
-            jobs = [job for job, batch in looks if (job, batch) not in over]
-            counts = [batch.request_counts for _, batch in looks if batch.request_counts]
-            done = sum((c.completed or 0) + (c.failed or 0) for c in counts)
-            of = sum(job.lines for job, _ in looks)
-            if (now := f"batches under way: {len(jobs)}; requests done: {done} of {of}") != told:
+    def _waited_for(self, job):
+        """A job's batch once it is over; a service that is silent meanwhile is waited for."""
+        told, look = "", lambda client, job: client.batches.retrieve(job.batch)
+        for k in itertools.count():
+            batch = self._done(job, look, itertools.count())
+            if batch.status.lower() in OVER:
+                return batch
+            counts = batch.request_counts
+            done = (counts.completed or 0) + (counts.failed or 0) if counts else 0
+            if (now := f"{job.name} is under way; requests done: {done} of {job.lines}") != told:
                 self.say(now)
-            told, pause = now, min(pause * 1.5, LONGEST_S)
-            time.sleep(pause * bool(jobs))
-        if stops:
-            raise stops[0]
+            told = now
+            time.sleep(min(FIRST_S * 1.5 ** min(k, 99), LONGEST_S))
 
-    def _over(self, job, batch):
+    def _taken_in(self, job, batch):
         """Record what a batch has brought; why nothing more should be sent, or None."""
         got, ids = [], filter(None, (batch.output_file_id, batch.error_file_id))
         for n, id in enumerate(ids, 1):
@@ -248,10 +235,6 @@ def _made(client, job):
     """The batch that was made of a file, or None."""
     listed = client.batches.list(limit=100)  # further pages by itself
     return next((b for b in listed if b.input_file_id == job.file), None)
-
-
-def _now(client, job):
-    return client.batches.retrieve(job.batch)
 
 
 def _stop(job, batch, found):

@@ -8,7 +8,7 @@ import pandas as pd
 from bedside import stats
 from bedside.read import published
 from bedside.run import Run
-from bedside.stats.rounded import Comparison, Rounded, Verdict, comparison
+from bedside.stats.rounded import Rounded, Verdict
 
 from . import data, pipeline, printed, survey_claims, versions
 from .printed import ANNOTATED, FAIR, QUESTIONS
@@ -141,14 +141,9 @@ def whole_number(percent: float, n: float) -> Verdict:
     return Verdict(bool(fits), f"{' or '.join(map(str, fits)) or 'none'} of {n}")
 
 
-def possible(of: Comparison) -> Any:
-    """Which comparisons rounding doesn't exclude."""
-    return comparison(of).may
-
-
 def count(of: Any) -> int:
     """How many there are."""
     return len(getattr(of, "value", of))
 
 
-FUNCTIONS = {f.__name__: f for f in (prints_p, equals, whole_number, possible, count)}
+FUNCTIONS = {f.__name__: f for f in (prints_p, equals, whole_number, count)}

@@ -7,7 +7,6 @@ import numpy as np
 from bedside import stats
 from bedside.read import published
 from bedside.stats.rounded import Rounded
-from bedside.write.tables import Row, frame
 
 from .data import CATEGORIES
 
@@ -25,7 +24,6 @@ TESTED = [  # whose p-values section 4.3 gives, and which pair the second one ma
     ("Claude-3.5-Sonnet", "GPT-4-Turbo"),
 ]
 TEXTS = {1: "the paper", 2: SUMMARY}
-HALF = 0.005  # half a last digit of PCS
 WEIGHTS = {"three": None, "three_linear": "linear", "three_quadratic": "quadratic"}  # of kappas
 ON = " on questions by "  # in the names of Figure 6b's rows
 
@@ -51,37 +49,6 @@ def rates(run, version):
 def decimals(rate):
     """How many decimals a PCR is printed with."""
     return 0 if rate == round(rate) and rate != 40 else 1  # 40 is printed as 40.0
-
-
-def grim_table(run):
-    """The counts out of QUESTIONS that print as each PCR: the smallest and the range, or None.
-
-    Also those of grades 0 and -1 that the paper's figures allow together.
-    """
-    rows = []
-    for version in TEXTS:
-        for model, rate in rates(run, version).items():
-            found = stats.grim_counts(rate, QUESTIONS, decimals(rate))
-            counts = (found[0], found[0], found[-1]) if found else (None, None, None)
-            rows.append(Row(model, f"count, {TEXTS[version]}", "recomputed", *counts, QUESTIONS))
-    for model, found in grades(run).items():
-        for name, counts in zip(("graded 0", "graded −1"), list(zip(*found))[1:]):
-            ends = min(counts), max(counts)
-            value = counts[0] if len(counts) == 1 else None
-            rows.append(Row(model, f"{name}, {TEXTS[1]}", "recomputed", value, *ends, QUESTIONS))
-    return frame(rows)
-
-
-def possible_p(run, a, b):
-    """The p-values that two of the paper's PCRs allow: (paired, unpaired).
-
-    paired: of an exact McNemar test on the same questions, one for each possible overlap, the least
-    first; unpaired: of a test of two proportions.
-    """
-    found = rates(run, 1)
-    x, y = (stats.grim_counts(found[model], QUESTIONS, 1)[0] for model in (a, b))
-    paired = stats.paired_p([x], [y], QUESTIONS)["exact"]
-    return sorted(paired.tolist()), stats.two_proportions(x, QUESTIONS, y, QUESTIONS)
 
 
 def bar_sums(run):
@@ -127,92 +94,55 @@ def grades(run, n=QUESTIONS):
             for ones in stats.grim_counts(pcr, n, 1)
             for total in range(max(-n, 2 * ones - n), ones + 1)
             # bars that leave a model's sum open don't restrict it
-            if abs(total / n - pcs) <= HALF + 1e-9 and (read != read or total == read)
+            if abs(total / n - pcs) <= 0.005 + 1e-9 and (read != read or total == read)
         ]
         for model, pcr, pcs, read in said[["PCR", "PCS", "total"]].itertuples()
     }
 
 
-def possible_pcs_p(run, a, b):
-    """The p-values that the grades of two models allow: (least, most) paired, and unpaired.
-
-    paired: of a permutation test on the same questions, over all ways to pair the grades; unpaired:
-    of a t test. Any p, if the printed numbers contradict each other.
-    """
-    from scipy.stats import ttest_ind
-
-    paired, unpaired, found = [], [], grades(run)
-    for x, y in itertools.product(found[a], found[b]):
-        values = np.repeat([1, 0, -1], x), np.repeat([1, 0, -1], y)
-        paired += stats.permutation_range(*values)
-        unpaired.append(ttest_ind(*values).pvalue)
-    return tuple((min(p, default=0.0), max(p, default=1.0)) for p in (paired, unpaired))
-
-
 def possible_ways(run, a, b):
     """The p-values that the printed numbers of two models allow, by way of testing: (least, most).
 
-    Paired: over all ways in which grades of the two can fall on the same questions.
+    Paired: over all ways in which grades of the two can fall on the same questions; of PCR exact
+    McNemar tests, of PCS permutation tests. Unpaired: tests of two proportions and t tests. Any p
+    of PCS, if the printed numbers contradict each other.
     """
-    pcr, pooled = possible_p(run, a, b)
-    paired, unpaired = possible_pcs_p(run, a, b)
+    from scipy.stats import ttest_ind
+
+    rate, found, n = rates(run, 1), grades(run), QUESTIONS
+    x, y = (stats.grim_counts(rate[model], n, 1)[0] for model in (a, b))
+    pooled = stats.two_proportions(x, n, y, n)
+    graded = [
+        [np.repeat([1, 0, -1], counts) for counts in pair]
+        for pair in itertools.product(found[a], found[b])
+    ]
+    paired = [p for values in graded for p in stats.permutation_range(*values)]
+    unpaired = [ttest_ind(*values).pvalue for values in graded]
     return {
-        "PCR, paired": (pcr[0], pcr[-1]),
+        "PCR, paired": stats.mcnemar_range(x, y, n),
         "PCR, unpaired": (pooled, pooled),
-        "PCS, paired": paired,
-        "PCS, unpaired": unpaired,
+        "PCS, paired": (min(paired, default=0.0), max(paired, default=1.0)),
+        "PCS, unpaired": (min(unpaired, default=0.0), max(unpaired, default=1.0)),
     }
-
-
-def p_table(run):
-    """The two printed p-values beside those that are possible, to two digits.
-
-    The third pair is the likely repair of the second.
-    """
-    said = run.published("v1 text 4.3").query("column == 'p'").set_index("row")["value"]
-    rows = []
-    for a, b in TESTED:
-        row = f"{a} over {b}"
-        rows += [Row(row, "p", "published", said[row])] if row in said else []
-        for way, ends in possible_ways(run, a, b).items():
-            names = ("least", "most")[: len(set(ends))]
-            rows += [
-                Row(
-                    row, f"{way}: {end}" if len(names) > 1 else way, "recomputed", float(f"{p:.2g}")
-                )
-                for end, p in zip(names, ends)
-            ]
-    return frame(rows)
 
 
 # ---- agreement with people (appendix C, Table 1)
 
 
-def judge_counts(run, n=ANNOTATED):
+def judge_counts(run):
     """(exact matches, answers graded 0, exact matches among these) that print as the two shares.
 
     -1 and 1 were matched exactly, so every disagreement is on an answer that people graded 0.
     """
     exact = published.value(run.paper, "v1 Table 1", "Presupposition correction", "exact match")
     zero = published.value(run.paper, "v1 text C.1", "Answers that humans graded 0", "exact match")
+    n = ANNOTATED
     return [
         (matched, zeros, right)
         for matched in stats.grim_counts(exact, n, 2)
         for zeros in range(1, n + 1)
         for right in stats.grim_counts(zero, zeros, 2)
         if n - matched == zeros - right
-    ]
-
-
-def _confusions_of(n, zeros, right, raised=0):
-    """Counts (people, judge) of -1, 0 and 1: a table for each number of 1s that people gave.
-
-    All errors are on people's 0s (C.1). The judge grades `raised` of these 1, the others -1.
-    """
-    lowered = zeros - right - raised
-    return [
-        np.array([[n - zeros - ones, 0, 0], [lowered, right, raised], [0, 0, ones]])
-        for ones in range(n - zeros + 1)
     ]
 
 
@@ -232,14 +162,18 @@ def _ratings(table):
 
 
 def possible_confusions(run):
-    """Confusion matrices of the paper's judge that its printed shares allow (appendix C.1)."""
+    """Confusion matrices (people, judge) of -1, 0 and 1 that the printed shares allow.
+
+    All errors are on people's 0s (C.1); one for each number of 1s that people may have given.
+    """
     binary = published.value(run.paper, "v1 Table 1", "Presupposition correction", "binary match")
+    n = ANNOTATED
     return [
-        table
-        for _, zeros, right in judge_counts(run, ANNOTATED)
-        for alike in stats.grim_counts(binary, ANNOTATED, 2)
-        if (raised := ANNOTATED - alike) <= zeros - right
-        for table in _confusions_of(ANNOTATED, zeros, right, raised)
+        np.array([[n - zeros - ones, 0, 0], [zeros - right - raised, right, raised], [0, 0, ones]])
+        for _, zeros, right in judge_counts(run)
+        for alike in stats.grim_counts(binary, n, 2)
+        if (raised := n - alike) <= zeros - right
+        for ones in range(n - zeros + 1)
     ]
 
 

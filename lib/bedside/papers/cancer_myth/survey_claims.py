@@ -1,13 +1,11 @@
 """Cancer-Myth, section 2: what the tests of claims on the physicians' survey may use."""
 
 import difflib
-import functools
 from typing import Any
 
 import pandas as pd
 
 from bedside import stats
-from bedside.read import published
 from bedside.run import Run
 from bedside.stats.rounded import Rounded
 
@@ -34,14 +32,12 @@ from .survey import (
 
 SUMMARY = r"[^:\n]{3,90}:\s+(?=\S)"  # what an edited paragraph begins with, after its number
 LETTERS = r"[A-Za-z][A-Za-z'’-]*"
-
-
 NOTEBOOK = "01_physician_survey"  # which reads the ratings
 
 
 def names(run: Run) -> dict[str, Any]:
     """What the tests of claims may use: `survey`, all of it, or None where it isn't read."""
-    found = {"human": HUMAN, "text": functools.partial(published.value, run.paper), "survey": None}
+    found = {"human": HUMAN, "survey": None}
     if run.profile != "public" or run.notebook != NOTEBOOK:
         return found
     ratings, answers = survey(run), run.load("cancer_myth_survey_answers")

@@ -83,7 +83,7 @@ def most_kappa(accuracy: Rounded) -> Rounded:
     return accuracy.map(lambda a: float(stats.most_kappa(min(a, 1))))
 
 
-def by_type(table: Rounded, model: str) -> Rounded:
+def types_of(table: Rounded, model: str) -> Rounded:
     """Macro-F1 of Table 8: a model's types by base sets."""
     return table.map(lambda t: t.xs("F1", axis=1, level=1).loc[model].unstack())
 
@@ -107,4 +107,4 @@ FUNCTIONS = {
     "deviation": pd.Series.std,
     "personal": lambda texts: texts.str.contains(PERSONAL),
     "even": stats.even,
-} | {f.__name__: f for f in (mean_prints, alike, may_be, most_kappa, by_type, over_sets, as_said)}
+} | {f.__name__: f for f in (mean_prints, alike, may_be, most_kappa, types_of, over_sets, as_said)}

@@ -13,7 +13,7 @@ import pandas as pd
 from bedside import stats
 from bedside.read import published
 from bedside.run import Run
-from bedside.stats.rounded import TIE, Rounded, Verdict, size
+from bedside.stats.rounded import TIE, Rounded, Verdict, size, verdict
 
 from . import benchmark_claims, matrices
 from .data import DATASETS, copy_of_medhalu
@@ -22,9 +22,10 @@ from .printed import (
     OPEN,
     PEOPLE,
     PROPRIETARY,
-    SHORT,
     answers,
+    by_set,
     grid,
+    hallucinated,
     mean_f1,
     p_ends,
     pooled,
@@ -40,11 +41,11 @@ TYPES = ("Context", "Fact", "Input")
 
 def names(run: Run) -> dict[str, Any]:
     """What the tests of claims may use; None is what this run's profile doesn't have."""
-    n, part, four = answers(run), sample_share(run), grid(run, "Table 4")
+    n, part = answers(run), sample_share(run)
     said = functools.partial(number, run)
     found = {
         "T3": text(run, "Table 3"),
-        "T4": four,
+        "T4": grid(run, "Table 4"),
         **{f"T{k}": rounded_table(run, f"Table {k}") for k in (6, 7, 10)},
         "T8": by_type(rounded_table(run, "Table 8")),
         "models": LLMS,
@@ -58,9 +59,8 @@ def names(run: Run) -> dict[str, Any]:
         "span_length": span_length(run),
         "part": part,
         "infinite": np.inf,
-        "coin": coin(),
         **of_answers(n, share_errors(run)),
-        **of_matrices(n, (n * part).round(), four[[*SHORT.values()]].set_axis(DATASETS, axis=1)),
+        **of_matrices(n, (n * part).round(), by_set(run)),
         **FUNCTIONS,
     }
     return found | benchmark_claims.names(run)
@@ -87,17 +87,17 @@ def of_answers(n: pd.DataFrame, off: pd.Series) -> dict[str, Any]:
     off: how far a sample's share of hallucinated answers may be from all answers'.
     """
     total = n.sum(axis=1)
-    share, hallucinated = total / total.sum(), n["hallucinated"] / total
+    share, rate = total / total.sum(), hallucinated(n)
     return {
-        "hallucinated": hallucinated,
-        "hallucinated_sampled": Rounded(hallucinated - off, hallucinated, hallucinated + off),
+        "hallucinated": rate,
+        "hallucinated_sampled": Rounded(rate - off, rate, rate + off),
         "counted": n,
         "share": share,  # of all answers
         "equal": share * 0 + 1 / len(n),
         "each": pd.DataFrame(np.eye(len(n)), n.index, n.index),
         "weighted": lambda x: (x * share).sum(axis=1),
-        "rates": lambda scores: rounded_rates(scores, hallucinated),
-        "rates_sampled": lambda scores: rounded_rates(scores, hallucinated, off),
+        "rates": functools.partial(rounded_rates, answers=n),
+        "rates_sampled": functools.partial(rounded_rates, answers=n, off=off),
         "pooled_f1": functools.partial(pooled, answers=n),
         "mean_f1": functools.partial(mean_f1, answers=n),
         "p": functools.partial(p_ends, answers=n),
@@ -107,13 +107,14 @@ def of_answers(n: pd.DataFrame, off: pd.Series) -> dict[str, Any]:
 
 def of_matrices(n: pd.DataFrame, sample: pd.DataFrame, four: pd.DataFrame) -> dict[str, Any]:
     """Which printed rows can come from counts, and what these would be."""
+    each = functools.partial(functools.partial, matrices.each)
     return {
-        "one_matrix": lambda scores: matrices.each(scores, n, matrices.one),
-        "one_of_a_sample": lambda scores: matrices.each(scores, sample, matrices.one),
-        "any_share": lambda scores: matrices.each(scores, n, matrices.any_share),
-        "some_left_out": lambda scores: matrices.each(scores, n, matrices.some_left_out),
-        "mean_of_three": lambda scores: matrices.each(scores, sample, matrices.mean_of_three),
-        "types_apart": lambda six, eight: matrices.types_apart(six, eight, four),
+        "one_matrix": each(answers=n, found=matrices.one),
+        "one_of_a_sample": each(answers=sample, found=matrices.one),
+        "any_share": each(answers=n, found=matrices.any_share),
+        "some_left_out": each(answers=n, found=matrices.some_left_out),
+        "mean_of_three": each(answers=sample, found=matrices.mean_of_three),
+        "types_apart": functools.partial(matrices.types_apart, four=four),
         "accepted": functools.partial(accepted, n=n.loc[["HealthQA"]]),
     }
 
@@ -123,13 +124,6 @@ def accepted(scores: pd.DataFrame, beside: pd.DataFrame, n: pd.DataFrame) -> Rou
     both = [matrices.implied(table, n) for table in (scores, beside)]
     found = both[0][(both[0]["fits"] > 0) & (both[1]["fits"] > 0)]
     return Rounded(*(found[f"specificity{end}"] for end in (" least", "", " most")))
-
-
-def coin() -> Rounded:
-    """All scores of a fair coin that are 0.5 whatever the share of hallucinated answers is."""
-    columns = pd.MultiIndex.from_product([["Acc", "R"], DATASETS])
-    half = pd.Series(0.5, columns)
-    return Rounded(half, half, half)
 
 
 def span_length(run: Run) -> Rounded | None:
@@ -172,11 +166,8 @@ def least_p(before: Rounded, after: Rounded, n: pd.Series) -> Rounded:
 
 def within(x: Rounded, margin: float) -> Verdict:
     """Whether a difference is at most so large, up or down."""
-    holds = (size(x) <= margin).sure, (size(x) <= margin).may
-    told = f"{x.value:+.3f}"
-    return Verdict(
-        True if holds[0] else None if holds[1] else False, told, round(x.low, 10), round(x.high, 10)
-    )
+    holds = verdict(size(x) <= margin).holds
+    return Verdict(holds, f"{x.value:+.3f}", round(x.low, 10), round(x.high, 10))
 
 
 FUNCTIONS = {f.__name__: f for f in (either, holm, within)}

@@ -4,7 +4,6 @@ Scores are {score as BRIEF: value}, tables of them evaluators by score and base 
 {base set: (hallucinated, other)} as a frame.
 """
 
-import functools
 import itertools
 
 import numpy as np
@@ -19,31 +18,18 @@ FITS = ROUNDED + 1e-9  # a score that is off by no more prints the same
 LEFT_OUT = 0.02  # of a model's replies, that may have said neither yes nor no
 
 
-@functools.lru_cache(maxsize=16)  # megabytes each
-def _every(positive, negative):
-    """All pairs of true positives and negatives (k, 2), and their 4 scores (k, 4)."""
-    right = np.stack(np.meshgrid(range(positive + 1), range(negative + 1), indexing="ij"), axis=-1)
-    tp, tn = np.moveaxis(right, -1, 0)
-    made = stats.macro(np.stack([tp, negative - tn, positive - tp, tn], axis=-1))
-    return right.reshape(-1, 2), made.reshape(-1, 4)
-
-
-@functools.cache
-def _other_shares():
-    """The scores (k, 4) of all matrices of 200 answers, 2% to 98% of them hallucinated."""
-    return np.concatenate([_every.__wrapped__(k, 200 - k)[1] for k in range(4, 200, 4)])
-
-
-def _print_so(made, scores):
-    """Which of many scores (k, 4) print as these."""
-    mine = made[:, [BRIEF.index(m) for m in scores]]
-    return np.abs(mine - [*scores.values()]).max(axis=1) <= FITS
+def fitting(answers, scores, hallucinated=None):
+    """All matrices of so many answers whose scores print as these (`stats.matrices`)."""
+    full = dict(zip(BRIEF, METRICS.values()))
+    ends = {full[m].lower(): (v - FITS, v + FITS) for m, v in scores.items()}
+    return stats.matrices(answers, ends, hallucinated)
 
 
 def confusions(positive, negative, scores):
     """True positives and negatives (k, 2) of all matrices whose scores print as these."""
-    right, made = _every(positive, negative)
-    return right[_print_so(made, scores)]
+    runs = fitting(positive + negative, scores, positive).runs
+    right = [(tp, negative - fp) for _, tp, low, high in runs for fp in range(low, high + 1)]
+    return np.array(right, dtype=int).reshape(-1, 2)
 
 
 def each(table: pd.DataFrame, answers: pd.DataFrame, found) -> pd.Series:
@@ -60,21 +46,19 @@ def _at(table, who, dataset):
 
 def one(positive, negative, scores):
     """Whether one matrix prints so."""
-    return len(confusions(positive, negative, scores)) > 0
+    return fitting(positive + negative, scores, positive).count > 0
 
 
 def any_share(positive, negative, scores):
     """Whether one matrix of 200 answers prints so, or one of these, whatever share is which."""
-    return one(positive, negative, scores) or bool(_print_so(_other_shares(), scores).any())
+    return one(positive, negative, scores) or fitting(200, scores).count > 0
 
 
 def some_left_out(positive, negative, scores):
     """Whether one prints so, if LEFT_OUT of the answers at most are left without a verdict."""
-    full = dict(zip(BRIEF, METRICS.values()))
-    ends = {full[m].lower(): (v - FITS, v + FITS) for m, v in scores.items()}
-    n = positive + negative
-    ways = ((lost, k) for lost in range(int(LEFT_OUT * n) + 1) for k in range(lost + 1))
-    return any(stats.matrices(n - lost, ends, positive - k).count for lost, k in ways)
+    most = int(LEFT_OUT * (positive + negative))
+    ways = ((lost - k, k) for lost in range(most + 1) for k in range(lost + 1))
+    return any(one(positive - k, negative - rest, scores) for rest, k in ways)
 
 
 def mean_of_three(positive, negative, scores):
@@ -85,8 +69,8 @@ def mean_of_three(positive, negative, scores):
     """
     from scipy.spatial import KDTree
 
-    right, made = _every(positive, negative)
-    made = made[(right >= [positive / 5, negative / 10]).all(axis=1)]
+    tp, tn = np.mgrid[-(-positive // 5) : positive + 1, -(-negative // 10) : negative + 1]
+    made = stats.macro(np.stack([tp, negative - tn, positive - tp, tn], axis=-1)).reshape(-1, 4)
     made = made[:: max(1, len(made) // 1500)]
     tree, mean = KDTree(made), np.array([scores[m] for m in BRIEF])
     for first in made[np.abs(made - mean).max(axis=1).argsort(kind="stable")]:

@@ -17,7 +17,6 @@ from .data import DATASETS, TYPES
 from .scores import METRICS, rates
 
 ROUNDED = 0.005  # two decimals are printed
-ALPHA = 0.05
 SIX, TEN = "Table 6", "Table 10"  # scores without and with an expert's reason
 SHORT = dict(zip(DATASETS, ["HQA", "LQA", "MQA"]))  # as Table 4 has them
 LLMS, PEOPLE = ["LLaMA-2", "GPT-3.5", "GPT-4"], ["Experts", "Laypeople"]
@@ -26,6 +25,8 @@ RATES = ["sensitivity", "specificity"]
 BRIEF = [m.removeprefix("ma-") for m in METRICS]  # scores as tests of claims have them
 GRID = np.linspace(0, 1, 21)  # rates that a rater may have, for `mean_f1`
 STEP = 1e-5
+NOISE = 1e-12  # of a variance that is 0, where two get the same answers right
+ENDS = {"low": " least", "value": "", "high": " most"}  # in columns, of Rounded's
 OVERLAPS = {  # of what two evaluators get right
     "best": np.minimum,
     "none": np.multiply,  # as if unpaired
@@ -56,9 +57,7 @@ def long(run, table):
 
 def wide(run: Run, table: str, metric: str) -> pd.DataFrame:
     """One metric of a printed table: evaluators by base sets, in printed order."""
-    rows = long(run, table)
-    found = rows[rows["metric"] == metric].pivot(index="row", columns="dataset", values="value")
-    return found.loc[rows["row"].unique(), DATASETS]
+    return rounded_table(run, table).value[metric.removeprefix("ma-")]
 
 
 def by_row(run: Run, table: str) -> dict[tuple[str, str], dict[str, float]]:
@@ -79,25 +78,27 @@ def rounded_table(run: Run, table: str) -> Rounded:
     return Rounded(found - half, found, found + half)
 
 
-def sizes(run):
-    """{dataset: {type: number of answers}} of Table 4."""
-    four = grid(run, "Table 4").astype(int)
-    return {d: {t: int(four.at[name, s]) for t, name in TYPES.items()} for d, s in SHORT.items()}
+def by_set(run):
+    """Table 4: types, as printed, by base set."""
+    return grid(run, "Table 4")[[*SHORT.values()]].set_axis(DATASETS, axis=1).astype(int)
+
+
+def answers(run: Run) -> pd.DataFrame:
+    """How many answers of Table 4 are hallucinated, and how many others there are, by base set."""
+    four = by_set(run).T
+    other = four["None-conflict"]
+    return pd.DataFrame({"hallucinated": four["Total"] - other, "other": other})
 
 
 def classes(run: Run) -> dict[str, tuple[int, int]]:
     """{dataset: (hallucinated answers, other answers)} of Table 4."""
-    return {d: (sum(n.values()) - n["none"], n["none"]) for d, n in sizes(run).items()}
-
-
-def answers(run: Run) -> pd.DataFrame:
-    """`classes` as a frame: base sets by hallucinated and other."""
-    return pd.DataFrame(classes(run), index=["hallucinated", "other"]).T
+    return {d: tuple(map(int, n)) for d, n in answers(run).iterrows()}
 
 
 def pairs(run):
     """Every answer of Table 4 as a row: dataset, type."""
-    rows = [(d, t) for d, n in sizes(run).items() for t, k in n.items() for _ in range(k)]
+    four = by_set(run)
+    rows = [(d, t) for d in DATASETS for t, name in TYPES.items() for _ in range(four.at[name, d])]
     return pd.DataFrame(rows, columns=["dataset", "type"])
 
 
@@ -123,59 +124,57 @@ def answered(run):
 
 
 def share_errors(run: Run) -> pd.Series:
-    """Two standard errors of a sample's share of hallucinated answers, by base set.
-
-    Section 2.3: 500 pairs of 2,077.
-    """
-    n, part = answers(run), sample_share(run)
-    share = n["hallucinated"] / n.sum(axis=1)
-    return 2 * np.sqrt(share * (1 - share) / n.sum(axis=1) * (1 - part) / part)
+    """Two standard errors of a sample's share of hallucinated answers, by base set (2.3)."""
+    n, share, part = answers(run).sum(axis=1), hallucinated(answers(run)), sample_share(run)
+    return 2 * np.sqrt(share * (1 - share) / n * (1 - part) / part)
 
 
-# ---- what is behind the scores
+# ---- what is behind the scores; answers: base sets by hallucinated and other
 
 
-def corners(scores: Rounded, share: pd.Series, off: pd.Series | float = 0) -> np.ndarray:
+def hallucinated(answers: pd.DataFrame) -> pd.Series:
+    """The share of hallucinated answers, by base set."""
+    return answers["hallucinated"] / answers.sum(axis=1)
+
+
+def corners(scores: Rounded, answers: pd.DataFrame, off: pd.Series | float = 0) -> np.ndarray:
     """Both rates (k, evaluators, base sets, 2) at the ends of accuracy, macro recall and share.
 
-    share: of hallucinated answers, by base set, which may be `off` by so much.
+    off: by how much the share of hallucinated answers may differ in those that were judged.
     """
     ends = [[x.low.to_numpy(), x.high.to_numpy()] for x in (scores.Acc, scores.R)]
-    off = np.unique([-off, off], axis=0)
-    found = (rates(*at, share.to_numpy() + o) for *at, o in itertools.product(*ends, off))
-    return np.clip([np.stack(both, axis=-1) for both in found], 0, 1)
+    share = hallucinated(answers).to_numpy()
+    shares = [share + o for o in np.unique([-off, off], axis=0)]
+    made = [np.stack(rates(*at), axis=-1) for at in itertools.product(*ends, shares)]
+    return np.clip(made, 0, 1)
 
 
-def rounded_rates(scores: Rounded, share: pd.Series, off: pd.Series | float = 0) -> Rounded:
-    """Both rates behind scores: evaluators by rate and base set; as `corners`."""
-    ends, of = corners(scores, share, off), scores.value
-    middle = np.clip(np.stack(rates(of.Acc, of.R, share), axis=-1), 0, 1)
-    names = pd.MultiIndex.from_product([of.Acc.columns, RATES]).swaplevel()
-    low, value, high = (
-        pd.DataFrame(x.reshape(len(of), -1), of.index, names).sort_index(axis=1)
-        for x in (ends.min(axis=0), middle, ends.max(axis=0))
+def rounded_rates(scores: Rounded, answers: pd.DataFrame, off: pd.Series | float = 0) -> Rounded:
+    """Both rates behind scores, evaluators by rate and base set; arguments as of `corners`."""
+    of, ends = scores.value, corners(scores, answers, off)
+    middle = corners(Rounded(of, of, of), answers)[0]
+    names = pd.MultiIndex.from_product([answers.index, RATES]).swaplevel()
+    return Rounded(
+        *(
+            pd.DataFrame(x.reshape(len(of), -1), of.index, names).sort_index(axis=1)
+            for x in (ends.min(axis=0), middle, ends.max(axis=0))
+        )
     )
-    return Rounded(low, value, high)
 
 
-def behind(run, table, sampled=PEOPLE):
+def behind(run, table):
     """Sensitivity and specificity behind each row of Table 6 or 10, with what rounding allows.
 
     Rows with row, dataset, n (answers judged, of Table 4 or of its sample) and both rates, each
-    with its least and most value. sampled: evaluators who judged the sample, in which the share of
-    hallucinated answers may be off Table 4's by two standard errors.
+    with its least and most value. In the sample that people judged, the share of hallucinated
+    answers may be off Table 4's by two standard errors.
     """
-    scores, n, judged = rounded_table(run, table), answers(run), answered(run)
-    share, rows = n["hallucinated"] / n.sum(axis=1), []
-    for who, d in by_row(run, table):
-        off = share_errors(run) * (who in sampled)
-        found = rounded_rates(scores.of([who]), share, off)
-        row = {"row": who, "dataset": d, "n": judged[who, d]}
-        for rate in RATES:
-            low, value, high = (getattr(found, x).at[who, (rate, d)] for x in vars(found))
-            row |= {rate: value, f"{rate} least": low, f"{rate} most": high}
-        rows.append(row)
-    return pd.DataFrame(rows)
+    scores, judged = rounded_table(run, table), answered(run)
+    off = np.outer(scores.value.index.isin(PEOPLE), share_errors(run))
+    found = vars(rounded_rates(scores, answers(run), off)).items()
+    wide = [x.stack(1).add_suffix(ENDS[end]) for end, x in found]
+    made = pd.concat(wide, axis=1).rename_axis(["row", "dataset"])
+    return made.assign(n=[judged[key] for key in made.index]).reset_index()
 
 
 def confusion(at, positive, negative):
@@ -186,9 +185,7 @@ def confusion(at, positive, negative):
 
 def pooled(scores: Rounded, answers: pd.DataFrame) -> Rounded:
     """Macro-F1 of all answers together that scores allow, by evaluator."""
-    counts = confusion(
-        corners(scores, answers["hallucinated"] / answers.sum(axis=1)), *answers.T.to_numpy()
-    )
+    counts = confusion(corners(scores, answers), *answers.T.to_numpy())
     every = [sum(parts) for parts in itertools.product(*np.moveaxis(counts, 2, 0))]
     f1 = pd.DataFrame(stats.macro(np.array(every))[..., 3], columns=scores.value.index)
     return Rounded(f1.min(), f1.mean(), f1.max())
@@ -196,17 +193,16 @@ def pooled(scores: Rounded, answers: pd.DataFrame) -> Rounded:
 
 def mean_f1(scores: Rounded, answers: pd.DataFrame) -> Rounded:
     """Mean macro-F1 of raters over all answers, however they differ, by evaluator."""
-    share, part = answers["hallucinated"] / answers.sum(axis=1), answers / answers.sum()
-    at, whole = rounded_rates(scores, share), answers.sum().to_numpy() / answers.sum(axis=None)
+    at, whole = rounded_rates(scores, answers), answers.sum()
+    part = pd.concat({r: answers[c] / whole[c] for r, c in zip(RATES, answers)})
+    low, high = ((x * part).T.groupby(level=0).sum() for x in (at.low, at.high))
     each = np.stack([x.ravel() for x in np.meshgrid(GRID, GRID)])
-    f1, ends = stats.macro(confusion(each.T, *whole))[:, 3], {}
-    for who in scores.value.index:
-        low, high = (
-            [x.loc[who, rate] @ part[c] for rate, c in zip(RATES, part)] for x in (at.low, at.high)
-        )
-        ends[who] = [side * stats.least_mean(side * f1, each, low, high) for side in (1, -1)]
-    low, high = pd.DataFrame(ends).to_numpy()
-    return Rounded(*(pd.Series(x, scores.value.index) for x in (low, (low + high) / 2, high)))
+    f1 = stats.macro(confusion(each.T, *whole / whole.sum()))[:, 3]
+    least, most = (
+        pd.Series({w: side * stats.least_mean(side * f1, each, low[w], high[w]) for w in low})
+        for side in (1, -1)
+    )
+    return Rounded(least, (least + most) / 2, most)
 
 
 def p_ends(
@@ -222,37 +218,32 @@ def p_ends(
     """Least and most p that rounding and overlaps allow for a scoring higher than b.
 
     a, b: scores of evaluators; of one of them, or of as many as the other. weights: of base sets,
-    or a frame of them, a test each. judged: the shares of the answers that they judged. A z-test
-    (two-sided, 1 if a is not ahead) whose standard error comes from both rates by the delta method;
-    overlaps: of OVERLAPS, those on which the least and the most p rest.
+    or a frame with a test in each column. judged: the shares of the answers that they judged. A
+    z-test (two-sided, 1 if a is not ahead) whose standard error comes from both rates by the delta
+    method; overlaps: of OVERLAPS, those on which the least and the most p rest.
     """
     from scipy.special import ndtr
 
     a, b = (x.map(lambda s: s.to_frame().T) if x.value.ndim == 1 else x for x in (a, b))
-    tests, names = pd.DataFrame(weights), max(a.value.index, b.value.index, key=len)
-    tests = tests if isinstance(weights, pd.DataFrame) else tests.T
-    w, sizes = tests[answers.index].to_numpy().T, answers.to_numpy()
-    share = answers["hallucinated"] / answers.sum(axis=1)
-    x, y = corners(a, share)[:, None], corners(b, share)[None]
-    slopes, ends = [slope(at, sizes, BRIEF.index(score)) for at in (x, y)], []
-    alone = sum(g**2 * at * (1 - at) / k for g, at, k in zip(slopes, (x, y), judged))
-    most, least = (
-        getattr(a, i)[score].to_numpy() - getattr(b, j)[score].to_numpy()
-        for i, j in (("high", "low"), ("low", "high"))
-    )
-    for gap, overlap, pick in ((most, overlaps[0], np.min), (least, overlaps[1], np.max)):
-        shared = 2 * slopes[0] * slopes[1] * (OVERLAPS[overlap](x, y) - x * y) / max(judged)
-        variance = pick(((alone - shared) / sizes).sum(axis=-1), axis=(0, 1))
-        p = np.minimum(1, 2 * ndtr(-(gap @ w) / np.sqrt(variance @ w**2)))
-        found = pd.DataFrame(p, names, tests.index)
-        ends.append(found.stack() if isinstance(weights, pd.DataFrame) else found.iloc[:, 0])
-    return Rounded(ends[0], ends[1], ends[1])
+    names, tests = max(a.value.index, b.value.index, key=len), pd.DataFrame(weights).T
+    x, y = corners(a, answers)[:, None], corners(b, answers)[None]
+    up, down = (slope(at, answers, score) for at in (x, y))
+    alone = up**2 * x * (1 - x) / judged[0] + down**2 * y * (1 - y) / judged[1]
+    lead = a.high[score].to_numpy() - b.low[score].to_numpy()
+    least = a.low[score].to_numpy() - b.high[score].to_numpy()
+    p = []
+    for gap, overlap, pick in ((lead, overlaps[0], np.min), (least, overlaps[1], np.max)):
+        shared = 2 * up * down * (OVERLAPS[overlap](x, y) - x * y) / max(judged)
+        variance = pick(((alone - shared) / answers.to_numpy()).sum(axis=-1), axis=(0, 1))
+        error = np.sqrt(variance.clip(NOISE) @ tests.T**2)
+        found = np.minimum(1, 2 * ndtr(-(gap @ tests.T) / error)).set_axis(names)
+        p.append(found.stack() if isinstance(weights, pd.DataFrame) else found.iloc[:, 0])
+    return Rounded(p[0], p[1], p[1])
 
 
-def slope(at, sizes, k):
-    """The derivative of score k of `stats.macro` by either rate, (..., 2)."""
-    moved = at[..., None, :] + STEP * np.array([np.eye(2), -np.eye(2)]).reshape(
-        2, *[1] * (at.ndim - 1), 2, 2
-    )
-    up, down = stats.macro(confusion(moved, sizes[:, :1], sizes[:, 1:]))[..., k]
+def slope(at, answers, score):
+    """The derivative of a score by either rate, (..., 2)."""
+    ends = (at[..., None, :] + side * np.eye(2) for side in (STEP, -STEP))
+    p, n = np.split(answers.to_numpy(), 2, axis=1)
+    up, down = (stats.macro(confusion(x, p, n))[..., BRIEF.index(score)] for x in ends)
     return (up - down) / (2 * STEP)

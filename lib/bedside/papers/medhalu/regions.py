@@ -26,6 +26,7 @@ from .printed import (
     answers,
     behind,
     by_row,
+    hallucinated,
     sample_share,
     share_errors,
 )
@@ -45,10 +46,8 @@ def every(run: Run) -> pd.DataFrame:
     NaN and corner 0 where no mean prints so. Table 10 occurs twice, over Table 4's answers and,
     as "Table 10, sample", over a sample; people judged a sample. Some 15 s.
     """
-    rows, n = [], answers(run)
-    share, errors = n["hallucinated"] / n.sum(axis=1), share_errors(run)
-    for table, who in ((SIX, LLMS + PEOPLE), (TEN, LLMS), (f"{TEN}, sample", LLMS)):
-        sampled = {*PEOPLE} | ({*who} if table not in (SIX, TEN) else set())
+    rows, share, errors = [], hallucinated(answers(run)), share_errors(run)
+    for table, sampled in ((SIX, PEOPLE), (TEN, []), (f"{TEN}, sample", LLMS)):
         for (name, dataset), scores in by_row(run, table.partition(",")[0]).items():
             off = errors[dataset] * SHARES if name in sampled else np.zeros(1)
             found = corners(scores, share[dataset] + off)

@@ -185,3 +185,46 @@ def pair_table(pairs, rate="PCR"):
     )
     told = rows["value"].notna() | (rows["n"] == 0)  # no difference is detectable in a few items
     return rows[told].reset_index(drop=True)
+
+
+# ---- what the printed numbers allow
+
+
+def grim_table(run):
+    """The counts of answers that print as each PCR: the smallest and the range, or None.
+
+    Also those of grades 0 and -1 that the paper's figures allow together.
+    """
+    rows, n = [], printed.QUESTIONS
+    for version, text in printed.TEXTS.items():
+        for model, rate in printed.rates(run, version).items():
+            found = stats.grim_counts(rate, n, printed.decimals(rate))
+            counts = (found[0], found[0], found[-1]) if found else (None, None, None)
+            rows.append(Row(model, f"count, {text}", "recomputed", *counts, n))
+    for model, found in printed.grades(run).items():
+        for name, counts in zip(("graded 0", "graded −1"), list(zip(*found))[1:]):
+            value = counts[0] if len(counts) == 1 else None
+            row = Row(model, f"{name}, {printed.TEXTS[1]}", "recomputed", value)
+            rows.append(row._replace(low=min(counts), high=max(counts), n=n))
+    return frame(rows)
+
+
+def p_table(run):
+    """The two printed p-values beside those that are possible, to two digits.
+
+    The third pair is the likely repair of the second.
+    """
+    said = run.published("v1 text 4.3").query("column == 'p'").set_index("row")["value"]
+    rows = []
+    for a, b in printed.TESTED:
+        row = f"{a} over {b}"
+        rows += [Row(row, "p", "published", said[row])] if row in said else []
+        for way, ends in printed.possible_ways(run, a, b).items():
+            names = ("least", "most")[: len(set(ends))]
+            rows += [
+                Row(
+                    row, f"{way}: {end}" if len(names) > 1 else way, "recomputed", float(f"{p:.2g}")
+                )
+                for end, p in zip(names, ends)
+            ]
+    return frame(rows)
