@@ -68,7 +68,7 @@ bench: $(READY) ## measure calls, replay, statistics and `make all` on this mach
 lint: $(READY) ## check style, layers and budgets of lines (ruff, import-linter, docs/design.md)
 	@$(BIN)/ruff check lib tests notebooks templates start.py
 	@$(BIN)/ruff format --check lib tests notebooks templates start.py
-	@$(BIN)/lint-imports && $(PY) tests/budgets.py
+	@$(BIN)/lint-imports && $(PY) tests/told_numbers.py && $(PY) tests/budgets.py
 LOCK := .venv/bin/uv pip compile -q --universal --generate-hashes --python-version 3.11 \
 	--no-emit-index-url --no-header
 lock: $(READY) ## renew requirements.lock, seminar.lock with its versions, and uv's own (needs uv)

@@ -51,11 +51,11 @@ class Chains:
                 return
             said += reply.text
 
-    def ask(self, folder):
-        recordings = store.Recordings(paths.RECORDINGS / self.run)
-        for notebook in self.notebooks:
-            waiting = batches.Waiting(folder / f"{notebook}{batches.ENDS}", recordings)
-            asyncio.run(self._all("batch", recordings, waiting))
+    def ask(self):
+        recordings, plan = store.Recordings(paths.RECORDINGS / self.run), []
+        for _ in self.notebooks:
+            asyncio.run(self._all("batch", recordings, plan))
+        return [batches.row(r, recordings) for r in plan]
 
     def likely(self):
         """Prompt tokens of its first request, by a cautious estimate."""

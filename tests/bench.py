@@ -168,9 +168,7 @@ def batches():
 
             def written(n=count):
                 kept = store.Recordings(paths.RECORDINGS / "a" / "b")
-                waiting = batches.Waiting(paths.BATCHES / f"n{batches.ENDS}", kept)
-                waiting.extend(requests(n, 55))
-                made = batches.write(paths.BATCHES, "b")
+                made = batches.write((batches.row(r, kept) for r in requests(n, 55)), "b")
                 assert sum(m.lines for m in made) == n
 
             show(f"{count:,} requests written", timed(written, 1))

@@ -140,11 +140,13 @@ class World:
 
     def request_file(self, prompts, max_tokens=20, **more):
         """The lines that a notebook's batch would send for these prompts, and their items."""
-        run, parts = self.run(mode="plan", **more), self.folder / f"parts {next(COUNT)}"
-        waiting = batches.Waiting(parts / f"03_evaluation{batches.ENDS}", run.recordings)
-        for name in run.models:
-            waiting.extend(request(i, p, name, max_tokens=max_tokens) for i, p in prompts.items())
-        made = batches.write(parts, "sample")
+        run = self.run(mode="plan", **more)
+        asked = [
+            request(i, p, name, max_tokens=max_tokens)
+            for name in run.models
+            for i, p in prompts.items()
+        ]
+        made = batches.write([batches.row(r, run.recordings) for r in asked], "sample")
         self.made = [m.lines for m in made]  # of each file
         lines = [x for m in made for x in Path(m.path).read_text("utf-8").split("\n")[:-1]]
         return [json.loads(x) for x in lines]
@@ -177,7 +179,7 @@ class World:
 
     def second(self, seconds):
         """Let a second's pause after a refusal take so long, and longer ones in proportion."""
-        self.patch.setattr(sending, "PAUSE_S", seconds)
+        self.patch.setattr(sending, "PAUSE_S", 4 * seconds)
         self.patch.setattr(sending, "LONGEST_PAUSE_S", 32 * seconds)
 
     def read_again(self):
@@ -239,8 +241,8 @@ def result(line, status, body, error=None):
 
 def failed(printed):
     """{item: kind} of what `collect` says of failures."""
-    lines = re.findall(r"^  \d+ ([^:]+): (.*)$", printed, re.M)
-    return {i: kind for kind, rest in lines for i in re.findall(r"mine, ([\w -]+)[;:]", rest)}
+    found = re.findall(r"^  ([^:]+): mine, ([\w -]+): ", printed, re.M)
+    return {item: kind for kind, item in found}
 
 
 def fields_of_entries():

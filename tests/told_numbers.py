@@ -19,7 +19,7 @@ SKIPPED = re.compile(
     r"|\b(sections?|Tables?|Figures?|appendi\w+|notebooks?|versions?)\s[\dA-E][\w.]*"
     r"((,| and| to| or|, and) [\dA-E][\w.]*)*"
     r"|\((sections? )?[\dA-E]\.\d[^()]*\)"  # (2.1)
-    r"|\b[A-Za-z]+[-\w.]*\d[-\w.]*|\bOpus [\d.]+",  # GPT-4, C1, macro-F1
+    r"|\b[A-Za-z]+[-\w.]*\d[-\w.]*|\bOpus [\d.]+|\b(19|20)\d\d\b",  # GPT-4, C1, a year
     re.I,
 )
 NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
@@ -41,7 +41,9 @@ def known(folder, name, entry):
     printed = ROOT / "data" / "published" / f"{paper}.csv"
     if printed.is_file():
         values.append(pd.read_csv(printed)[["value", "low", "high"]].stack())
-    told = " ".join(f"{c['published']} {c['computed']}" for c in entry["claims"])
+    readings = [r for c in entry["claims"] for r in c["readings"]]
+    told = " ".join(str(r["computed"]) for r in [*entry["claims"], *readings])
+    told += " ".join(c["published"] for c in entry["claims"])
     values.append(pd.Series(map(float, numbers(told)), dtype=float))
     return pd.concat(values)
 

@@ -72,6 +72,8 @@ def settings_check(given, write=""):
     if brought:
         questions.answer_rows(brought)  # raises its faults before anything runs
     given |= {"run": name} if name else {}
+    if given.get("profile") == settings.PROFILE:  # which a run has once it is kept
+        del given["profile"]
     text = json.dumps(given, indent=1) + "\n"
     if write:
         path = Path(write)
@@ -117,7 +119,7 @@ def run(names, given, jobs=0, stamps=""):
 
     def done(name, seconds):
         passed.append(name)
-        watch.write(f"[{len(passed):2} of {len(names)}] {name:45} {seconds:5.1f} s")
+        say(f"[{len(passed):2} of {len(names)}] {name:45} {seconds:5.1f} s")
         if stamps:
             path = Path(stamps, f"{name}.done")
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -131,7 +133,7 @@ def run(names, given, jobs=0, stamps=""):
         here.live = True
         budget.make()  # opens an account for the kernels: without make there is none
     try:
-        with progress.Watch(calling) as watch:
+        with progress.watched(calling) as say:
             notebooks.run_all(names, given, jobs, done)
     except BedsideError:  # the pages say what is missing, with what there is
         folder = settings.outputs(given.get("profile", "sample"))
@@ -570,14 +572,18 @@ def _asked(arguments):
     asked = parser.parse_intermixed_args(arguments)
     name, takes = asked.step, [*inspect.signature(STEPS[asked.step]).parameters]
     own = [t for t in takes if t != "given"]
-    pairs = dict(w.split("=", 1) for w in asked.words if re.match("[A-Z_]+=", w))
-    words = [w for w in asked.words if not re.match("[A-Z_]+=", w)]
+    pairs = dict(w.split("=", 1) for w in asked.words if NAMED.match(w))
+    words = [w for w in asked.words if not NAMED.match(w)]
     given = {**commands.of_make(), **pairs}
     kind = "notebooks" if name in (*OF_A_RUN, "settings") else name
     kind = "study" if name == "batch" and given.get("QUESTIONS") else kind
     known = {*commands.taken(kind), *(n for n in commands.KNOWN if n.lower() in own)}
     for pair in pairs:
         choose(pair, [n for n in commands.KNOWN if n in known], f"variable of {name}")
+    if extra := [] if "names" in own else words[len(own) :]:
+        raise BedsideError(
+            f"{name} takes no word {extra[0]!r}; settings are NAME=value, as for make"
+        )
     given = {n.lower(): v for n, v in given.items() if n in known and v} | dict(asked.p)
     given |= {"names": words or asked.names} if "names" in own else {}
     given |= {} if "names" in own[:1] else dict(zip(own, words))
@@ -587,6 +593,9 @@ def _asked(arguments):
             choose(other, own, f"argument of {name}")
         return name, mine
     return name, {"given": given, **mine}
+
+
+NAMED = re.compile("[A-Za-z_]+=")
 
 
 def _text(step):

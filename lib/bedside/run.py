@@ -7,7 +7,7 @@ verdicts = await run.grade(frame, values, "judge", labelled)
 run.keep("evaluation", verdicts, ["category"])
 run.table("table1_x", rows, "Title")
 run.figure("fig1_x", figure, rows, "Title")
-run.claim("mp-1", claims.reading("26.9", rate < 30), basis="run")
+run.decide({"rate": rate})
 run.close()
 """
 
@@ -21,7 +21,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequen
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from . import BedsideError, choose
+from . import BedsideError
 from .asking import models, registry, store
 from .asking.replies import NO_ANSWER, Reply, Request
 from .build import settings
@@ -48,13 +48,11 @@ if TYPE_CHECKING:
 
     from .judging.baselines import Baseline
     from .write.plots import Picture
-    from .write.prose import Reading
 
 TINY = (
     " (the embedded model, far too small for medicine: it shows that the machinery works, not how"
     " models that patients use behave)"
 )
-OWN_SETTINGS = "This run has settings of its own: its numbers stand above, without a conclusion."
 VERSIONS = ("numpy", "scipy", "pandas", "matplotlib", "scikit-learn")
 
 
@@ -84,7 +82,7 @@ class Run:
         self.folder.mkdir(parents=True, exist_ok=True)
         self._data, self._judges = {}, {}  # name -> hash, trust card
         self._prompts, self._files = {}, {}  # templates; name -> path of what is read besides
-        self._replies, self._planned = {}, self._sink()  # model -> {key: reply}
+        self._replies, self._planned = {}, []  # model -> {key: reply}; requests that aren't sent
         self._outputs, self._claims, self._graded = {}, {}, {}
         self._elsewhere, self.left = [], []  # models of ANSWERS=; what in it isn't asked
         self.scored_elsewhere = []  # what scorers there said, as `questions.scores`
@@ -93,15 +91,6 @@ class Run:
         if judged and self.mode in ("record", "fresh") and self.judge in registry.entries():
             self._card_file(self.judge, "")
         self._calls = frames.Calls(frames.cache(self.folder) / f"calls_{notebook}.jsonl")
-
-    def _sink(self):
-        """The collection of requests that aren't sent: for a plan, or for request files."""
-        if self.mode != "batch":
-            return []
-        from .asking import batches
-
-        path = self.folder.parent / f"{self.paper}.{self.notebook}{batches.ENDS}"
-        return batches.Waiting(path, self.recordings)
 
     def _place(self):
         """(folder of the outputs, recordings); git ignores both if they rest on private sources."""
@@ -258,7 +247,8 @@ class Run:
 
     def waits(self, requests: Iterable[Request]) -> bool:
         """Whether a reply to any of these requests is to come by batch."""
-        return self.mode == "batch" and any(r.key in self._planned.keys for r in requests)
+        waiting = {r.key for r in self._planned} if self.mode == "batch" else ()
+        return any(r.key in waiting for r in requests)
 
     def _noted(self, request, reply):
         if reply.error != models.NOT_RECORDED:
@@ -454,83 +444,40 @@ class Run:
         tiny = all(registry.is_embedded(m) for m in self.models)
         return bool(self._elsewhere) or self.profile != "public" or not tiny
 
-    def claim(
-        self,
-        id: str,
-        readings: dict | None = None,
-        *,
-        basis: str = "none",
-    ) -> str:
-        """The verdict on a claim of data/claims/<paper>.toml, from its readings; see `claims`.
+    def decide(self, names: dict, also: Iterable[str] = ()) -> "pd.DataFrame":
+        """Decide this notebook's claims by their tests in data/claims; the claims as a frame.
 
-        readings: {name: (computed, low, high, holds)}. basis: the one of SOURCES on whose numbers
-        the first reading rests. Without a reading the claim needs the data that its row names.
+        names: the quantities that the tests use, as `claims.decided` takes them. also: claims of
+        other notebooks that this one settles. Plans and request files have no claims on printed
+        numbers.
         """
-        choose(basis, (*published.SOURCES, "none"), "basis of a claim")
-        known, readings = claims.load(self.paper), readings or {}
-        claim = known[choose(id, known, "claim")]
-        if id in self._claims:
-            raise BedsideError(f"claim {id!r} is made twice")
-        self.reads(f"claims/{self.paper}", paths.CLAIMS / f"{self.paper}.toml")
-        verdict, rows = claims.judged(self.paper, id, readings)
+        if self.mode not in models.DRY:
+            self.reads(f"claims/{self.paper}", paths.CLAIMS / f"{self.paper}.toml")
+            known = claims.load(self.paper)
+            for id, outcomes in claims.decided(self.paper, names, self.notebook, also).items():
+                self._claims[id] = self._decided(known[id], outcomes)
+        return self.claims()
+
+    def _decided(self, claim, outcomes):
+        """A claim as the manifest has it. Without an outcome it needs the data that it names."""
+        verdict, rows = claims.judged(self.paper, claim.id, outcomes)
         rows = [{**_rounded(row), "computed": _plain(row["computed"])} for row in rows]
-        computed = next((row["computed"] for row in rows if row["reading"] in readings), "")
-        self._claims[id] = {
+        computed = next((row["computed"] for row in rows if row["reading"] in outcomes), "")
+        return {
             **{k: getattr(claim, k) for k in claims.KEPT},
             "paper": self.paper,
             "computed": computed,
-            "basis": basis if readings else "none",
+            "basis": claim.basis if outcomes else "none",
             "verdict": verdict,
             "saved_by": claims.saved_by(claim, rows),
             "readings": rows,
         }
-        return verdict
-
-    def claim_each(self, make: Callable[[], dict[str, dict]], *, basis: str) -> None:
-        """Claim each of the readings that a function makes of printed numbers: {id: readings}.
-
-        Plans and request files have no claims on printed numbers.
-        """
-        if self.mode in models.DRY:
-            return
-        for id, readings in make().items():
-            self.claim(id, readings, basis=basis)
-
-    def decide(self, names: dict) -> "pd.DataFrame":
-        """Decide this notebook's claims by their tests in data/claims; the claims as a frame.
-
-        names: the quantities that the tests use, as `claims.decided` takes them. Plans and request
-        files have no claims on printed numbers.
-        """
-        if self.mode not in models.DRY:
-            made = claims.decided(self.paper, names, self.notebook)
-            for id, readings in made.items():
-                self.claim(id, readings, basis=claims.load(self.paper)[id].basis)
-        return self.claims()
 
     def claims(self) -> "pd.DataFrame":
         """This notebook's claims as a frame, which a notebook shows as `prose.Claims`."""
         from .write import prose
 
         return prose.Claims(self._claims.values(), columns=list(claims.SHOWN))
-
-    def shows(self, holds: dict[str, bool], *, paper: str, adds: str, changes: str) -> "Reading":
-        """The reading at a notebook's end: the paper's conclusion, what is added, what is open.
-
-        It is of printed and recomputed values, so a run with settings of its own has none. holds:
-        what the sentences rest on, in words, and whether it is so. Raises BedsideError naming what
-        is not.
-        """
-        from .write import prose
-
-        if self.changed:
-            return prose.Reading({"": OWN_SETTINGS})
-        of_one = self.paper in paths.papers()  # not of all studies together
-        if wrong := [words for words, held in holds.items() if not held]:
-            name = f"notebooks/{f'{self.paper}/' * of_one}{self.notebook}.ipynb"
-            raise BedsideError(f"{name}: its reading no longer holds: {'; '.join(wrong)}")
-        who = "The paper" if of_one else "The papers"
-        return prose.Reading({who: paper, "Added here": adds, "Open": changes})
 
     # ---- provenance
 
@@ -545,7 +492,7 @@ class Run:
         paths.write(folder / f"{self.paper}.{self.notebook}.json", part)
 
     def planned(self) -> list[Request]:
-        """The requests without a recording that mode plan found, each once."""
+        """The requests without a recording that modes plan and batch found, each once."""
         return list({r.key: r for r in self._planned}.values())
 
     def part(self) -> dict:

@@ -134,6 +134,9 @@ def unpacked(built, tmp_path):
     return folder / TOP
 
 
+PAPERS = ("cancer_myth", "radiation", "medhalu", "meddialbench")
+
+
 def python(root, *arguments, path=()):
     """Run Python in an unpacked hand-out, on its own library."""
     found = os.pathsep.join(map(str, (*path, root / "lib")))
@@ -162,12 +165,33 @@ def test_the_zip_starts_in_an_empty_folder(unpacked, tmp_path):
         assert len(lines) >= 9 and not [line for line in lines if line[0] != "…"], path
 
 
+STUDENTS_ALONE = f"""import importlib.metadata, re, sys
+locked = re.findall(r"(?m)^([\\w.-]+)==", open("seminar.lock").read())
+known = importlib.metadata.packages_distributions()
+
+class Lacking:
+    def find_spec(name, *_):
+        there = {{d.lower().replace("_", "-") for d in known.get(name, ())}}
+        if there and not there & {{"bedside", "pip", *locked}}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Lacking)
+from bedside import seminar
+for paper in {PAPERS}:
+    seminar.sheet(paper)
+"""
+
+
+def test_the_sheets_need_nothing_that_students_do_not_install(unpacked):
+    done = python(unpacked, "-c", STUDENTS_ALONE)
+    assert not done.returncode, done.stderr
+
+
 def test_the_students_copy_opens_each_sheet_and_seminar_changes_nothing_in_it(unpacked):
     first = sorted((unpacked / "seminar").glob("*.ipynb"))[0]
     first.write_text(first.read_text(encoding="utf-8") + "\n", encoding="utf-8")
     before = held(unpacked)
-    papers = ("cancer_myth", "radiation", "medhalu", "meddialbench")
-    code = f"from bedside import seminar; [seminar.sheet(p) for p in {papers}]"
+    code = f"from bedside import seminar; [seminar.sheet(p) for p in {PAPERS}]"
     assert not (done := python(unpacked, "-c", code)).returncode, done.stderr
     done = python(unpacked, "-m", "bedside", "seminar")
     assert done.returncode == 1 and "students' copy" in done.stderr

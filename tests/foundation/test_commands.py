@@ -194,3 +194,10 @@ def test_each_step_takes_what_its_command_takes(monkeypatch):
         given = dict.fromkeys(commands.taken(step), "1")
         monkeypatch.setattr(commands, "of_make", lambda given=given: given)
         assert __main__._asked([step])[0] == step
+
+
+@pytest.mark.parametrize("words", [["models=x"], ["PROFILE=sample", "x"]])
+def test_a_word_that_a_step_does_not_take_is_no_silent_default(words, capsys):
+    with pytest.raises(SystemExit):
+        __main__.main(["index", *words])
+    assert words[-1].partition("=")[0] in capsys.readouterr().err

@@ -239,10 +239,15 @@ def sections(paper):
             "03_evaluation": {*ids("cancer_myth/questions", "cancer_myth/nfp")},
         }
     patients = ids("radiation/profiles")
-    lists = itertools.product(patients, ("base", "specified"), ("free-form", "free-form, 20-30"))
+
+    def lists(regime):
+        parts = patients, ("base", "specified"), (regime, f"{regime}, 20-30")
+        return {*map("/".join, itertools.product(*parts))}
+
     return {
         "01_reference_and_profiles": {patients[0]},
-        "02_free_form": {*map("/".join, lists)},
+        "02_free_form": lists("free-form"),
+        "03_grounded_selection": lists("selection"),
     }
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from bedside.build import notebooks
 from bedside.publish import pages
-from bedside.publish.pages import content, site
+from bedside.publish.pages import content, executed, site
 from bedside.read import findings, paths
 from browser import violations, watched
 
@@ -199,3 +199,16 @@ def test_only_the_scripts_written_here_may_run():
         allowed = pages.hashes(scripts) if scripts else "'none'"
         assert f"script-src {allowed};" in policy and "default-src 'none'" in policy
         assert text.count("<script") == len(scripts) <= 1
+
+
+def test_a_run_of_other_models_folds_what_the_papers_numbers_show():
+    shows = nbformat.v4.new_markdown_cell("All fail.", metadata={"tags": [executed.SHOWS]})
+    cells = [nbformat.v4.new_markdown_cell("What was asked."), shows]
+    made = nbformat.v4.new_notebook(cells=cells)
+    ours, theirs = (
+        executed.converted(made, raw_template=form)
+        for form in (executed.FOLDED, executed.OF_OTHERS)
+    )
+    assert "<details>" not in ours and "All fail." in ours
+    assert theirs.index("What was asked.") < theirs.index("<details>") < theirs.index("All fail.")
+    assert theirs.count("<details>") == 1

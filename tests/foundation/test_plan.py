@@ -16,7 +16,12 @@ from conftest import completion
 
 @pytest.fixture
 def project(root, endpoint):
-    """A copy of the project whose first study has two small notebooks, one of them adaptive."""
+    """A copy of the project whose first study has two small notebooks, one of them adaptive.
+
+    Nothing is recorded.
+    """
+    for path in (root / "data/recordings").rglob("*.jsonl"):
+        path.unlink()
     for path in (root / "notebooks/cancer_myth").glob("*.ipynb"):
         path.unlink()
     notebook(root, "02_adversarial_generation", "another question", 4)
@@ -48,10 +53,11 @@ def test_a_plan_names_what_it_costs_and_what_is_missing(project, endpoint):
     assert not endpoint.bodies
     for name, count in (("02_adversarial_generation", 4), ("03_evaluation", 6)):
         for model in ("remote", "gone", "unset"):
-            row = rf"^cancer_myth/{name} +{model} +{count} +\d+ +{20 * count} +unknown +\$0\.00$"
+            # expected by the embedded models' replies
+            row = rf"^cancer_myth/{name} +{model} +{count} +\d+ +{20 * count} +\$0\.00 +\$0\.00$"
             assert re.search(row, told, re.M), told
-    assert re.search(r"^30 calls; expected unknown, at most \$0\.00$", told, re.M)
-    assert "expected is known once some replies of each model are recorded" in told
+            assert f"expected of {model} is by the length of other models' replies" in told
+    assert re.search(r"^30 calls; expected \$0\.00, at most \$0\.00$", told, re.M)
     bound = "cancer_myth/02_adversarial_generation: the generation loop depends on earlier replies"
     assert told.count("depends on earlier") == 1 and bound in told
     assert "before this can run: model 'gone' was retired on 2026-06-15; use 'remote'" in told
@@ -81,8 +87,6 @@ def test_a_first_plan_expects_by_other_models_replies_that_ended_by_themselves(
     project, endpoint, finish
 ):
     """Twelve tokens each; where they were cut, at most stands alone."""
-    for path in (project / "data/recordings").rglob("*.jsonl"):
-        path.unlink()
     entry = project / "data/models.toml"
     entry.write_text(entry.read_text().replace("million_in = 1\n", "million_in = 1e4\n"))
     answer = completion("twelve tokens of text", finish)
@@ -125,3 +129,18 @@ def test_what_is_paid_is_never_more_than_the_plan_s_most(project, endpoint):
     prompts = [sum(len(m["content"]) + 12 for m in b["messages"]) for b in endpoint.bodies]
     paid = sum(prompts) * 1e4 / 1e6 + 20 * 2 * len(prompts) / 1e6
     assert len(prompts) == int(count) and 0 < paid <= float(most)
+
+
+def test_notebooks_of_a_study_call_what_the_plan_counts_for_each(root, endpoint):
+    """A call that several make counts for the first of them."""
+    with open(root / "data/models.toml", "a") as f:
+        f.write(ENTRY.format(name="remote", url=endpoint.url))
+    given = "-p models remote -p limit 2"
+    told = bedside(root, f"plan medhalu {given}")
+    counts = re.findall(r"^(medhalu/\S+) +remote +(\d+) ", told, re.M)
+    assert len(counts) > 1 and not endpoint.bodies
+    assert re.search(rf"^{sum(int(n) for _, n in counts)} calls;", told, re.M)
+    for name, count in counts:
+        before = len(endpoint.bodies)
+        bedside(root, f"run {name} {given} -p mode record")
+        assert len(endpoint.bodies) - before == int(count)

@@ -22,11 +22,6 @@ def test_no_zero_of_a_table_has_a_sign(form):
     assert not SIGNED.search(made.html())
 
 
-def test_no_zero_of_a_reading_has_a_sign():
-    told = claims.outcome(f"{-0.04:+.1f} points, −0% or -0.00 to -0.05, 3-0", None)[0]
-    assert told == "0.0 points, 0% or 0.00 to -0.05, 3-0"
-
-
 def test_no_zero_of_a_check_has_a_sign():
     rows = [("T", "A", "x", "0.30", "difference", "B; C"), ("T", "B", "x", "0.501", "share", "")]
     rows += [("T", "C", "x", "0.504", "share", "")]

@@ -6,15 +6,12 @@ import pandas as pd
 import pytest
 
 from bedside import BedsideError
-from bedside.papers.cancer_myth import claims as names_of_myths
-from bedside.papers.cancer_myth import data, implied, pipeline, versions
-from bedside.papers.cancer_myth.implied import figure_claims
+from bedside.papers.cancer_myth import claims as names_of_questions
+from bedside.papers.cancer_myth import data, pipeline
 from bedside.papers.meddialbench import claims as names_of_dialogues
-from bedside.papers.medhalu import data as medhalu_data
-from bedside.papers.medhalu import implied as mh
-from bedside.papers.medhalu import tables as medhalu_tables
+from bedside.papers.medhalu import claims as names_of_answers
 from bedside.papers.radiation import claims as names_of
-from bedside.read import checks, claims, paths, sources
+from bedside.read import claims, paths, sources
 from bedside.read.surroundings import here
 from bedside.run import Run
 
@@ -33,23 +30,13 @@ def public(tmp_path, monkeypatch):
     return made
 
 
-def of_files(run):
-    return data.released(run), data.starting_examples(run), checks.report(sources.all_sources(run))
-
-
 def cancer_myth(run):
-    names = names_of_myths.names(run)
-    places = pd.concat([versions.places(run), versions.derived(run)], ignore_index=True)
-    return {
-        **pipeline.readings(run, *of_files(run)),
-        **claims.decided("cancer_myth", names, "01_physician_survey"),
-        **claims.decided("cancer_myth", names, "04_mitigation"),
-        **implied.count_readings(run),
-        **implied.score_readings(run),
-        **figure_claims.readings(run),
-        **implied.judge_readings(run),
-        **versions.readings(versions.disagreements(places)),
-    }
+    """Each notebook's claims, whose data it alone reads."""
+    made = {}
+    for notebook in {c.notebook for c in claims.load("cancer_myth").values()}:
+        names = names_of_questions.names(Run("cancer_myth", notebook, profile="public"))
+        made |= claims.decided("cancer_myth", names, notebook)
+    return made
 
 
 def radiation(run):
@@ -57,19 +44,7 @@ def radiation(run):
 
 
 def medhalu(run):
-    lengths = medhalu_tables.benchmark.length_table(run, medhalu_data.printed_sets(run))
-    return {
-        **mh.benchmark.counts(run),
-        **mh.benchmark.answers(run),
-        **mh.benchmark.raters(run),
-        **mh.benchmark.prompts(run),
-        **mh.benchmark.questions(run, lengths),
-        **mh.detection.claims(run),
-        **mh.types.claims(run),
-        **mh.own.tables_6_and_8(run),
-        **mh.notes.claims(run),
-        **mh.own.table_10(run),
-    }
+    return claims.decided("medhalu", names_of_answers.names(run))
 
 
 def meddialbench(run):
@@ -106,9 +81,10 @@ def test_each_interpretation_its_limits_and_numbers_are_the_committed_ones(
         assert numbers[0] == numbers[1], there
 
 
-def test_a_candidate_without_a_category_stops_the_readings(public):
+def test_a_candidate_without_a_category_stops_the_readings(public, monkeypatch):
     run = public("cancer_myth", "02_adversarial_generation")
-    raw, *rest = of_files(run)
+    raw = data.released(run)
     raw["candidates"].loc[100, "category"] = None
+    monkeypatch.setattr(data, "released", lambda run: raw)
     with pytest.raises(BedsideError, match="1 of 874 rows have no category"):
-        pipeline.readings(run, raw, *rest)
+        pipeline.names(run)

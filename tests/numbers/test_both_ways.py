@@ -109,6 +109,7 @@ def test_a_paper(ways, paper):
     notebooks.run_all(names, {**given, **more, "mode": "record"}, jobs=1)
     study = rounds.Notebooks({**given, **more}, paper)
     study.left = names
+    matrix.copied(paths.FIGURES / "sample", Path(study.scratch.name, "sample"), "trust_lexical*")
     ways.batched(study)
     assert not study.fault
     direct, batch = ways.recorded("direct"), ways.recorded("batch")

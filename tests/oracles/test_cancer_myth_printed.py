@@ -8,15 +8,17 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.proportion import proportions_ztest
 
 from bedside import stats
-from bedside.papers.cancer_myth import data, implied, systems, versions
+from bedside.papers.cancer_myth import claims, data, printed, systems, versions
+from bedside.papers.cancer_myth.tables import evaluation
 from bedside.papers.cancer_myth.v2 import items
 from bedside.papers.cancer_myth.v2 import printed as cures
-from bedside.read import published
+from bedside.read import claims as read_claims
+from bedside.read import expressions, published
 from bedside.read.surroundings import here
 from bedside.run import Run
 
 SEEDS = range(4)
-N = implied.QUESTIONS
+N = printed.QUESTIONS
 KINDS = list(data.CATEGORIES.values())
 MODELS = list(systems.SYSTEMS.values())
 
@@ -55,7 +57,7 @@ def prints(run, monkeypatch):
 def test_the_grades_behind_the_figures_are_found(run, prints, seed):
     """Grades of eight systems, printed as Figures 6a and 7 print them."""
     rng = np.random.default_rng(seed)
-    kind = np.repeat(KINDS, implied.category_sizes(run).astype(int))
+    kind = np.repeat(KINDS, printed.category_sizes(run).astype(int))
     truth = {m: rng.choice([1, 0, -1], N, p=rng.dirichlet([2, 4, 4])) for m in MODELS}
     prints(
         "v1 Figure 6a",
@@ -63,14 +65,14 @@ def test_the_grades_behind_the_figures_are_found(run, prints, seed):
         | {(m, "PCS"): round(g.mean(), 2) for m, g in truth.items()},
     )
     prints("v1 Figure 7", {(k, m): g[kind == k].mean() for k in KINDS for m, g in truth.items()})
-    found, sums = implied.grades(run), implied.sums(run)
+    found, sums = printed.grades(run), printed.sums(run)
     for m, g in truth.items():
         assert tuple((g == v).sum() for v in (1, 0, -1)) in found[m]
         read = {k: sums.loc[k, m] for k in KINDS}
         assert all(np.isnan(s) or s == g[kind == k].sum() for k, s in read.items())
     a, b = MODELS[:2]
     x, y = truth[a], truth[b]
-    ways = implied.possible_ways(run, a, b)
+    ways = printed.possible_ways(run, a, b)
     both, one = ((x == 1) & (y != 1)).sum(), ((x != 1) & (y == 1)).sum()
     exact = binomtest(int(both), int(both + one)).pvalue
     unpaired = proportions_ztest([(x == 1).sum(), (y == 1).sum()], [N, N])[1]
@@ -83,7 +85,7 @@ def test_the_grades_behind_the_figures_are_found(run, prints, seed):
     ):
         low, high = ways[way]
         assert low - slack <= p <= high + slack, way
-    grim = implied.grim_table(run).set_index(["row", "column"])
+    grim = evaluation.grim_table(run).set_index(["row", "column"])
     for m, g in truth.items():
         r = grim.loc[(m, "count, the paper")]
         assert r["low"] <= (g == 1).sum() <= r["high"]
@@ -91,23 +93,29 @@ def test_the_grades_behind_the_figures_are_found(run, prints, seed):
         assert r["low"] <= (g == 0).sum() <= r["high"]
 
 
+def pairs(run):
+    """What the test of the summary's pairs of PCR and PCS comes to."""
+    test = read_claims.load("cancer_myth")["cm-v2-pairs"].test
+    return expressions.outcome(test, {**expressions.FUNCTIONS, **claims.names(run)})
+
+
 def test_numbers_that_no_grades_give_are_noticed(run, prints):
     """27.3% are no whole number of 585; a PCS of 0.5 needs more than 42.1% right."""
-    assert implied.grim_table(run)["value"].notna().any() and implied.impossible_pairs(run) == []
+    assert evaluation.grim_table(run)["value"].notna().any() and pairs(run)[3]
     prints("v1 Figure 6a", {("GPT-4o", "PCR"): 27.3, ("GPT-3.5", "PCS"): 0.9})
     prints("v2 Main results", {("GPT-5", "PCS"): 0.5})
-    counts = implied.grim_table(run).set_index(["row", "column"])["value"]
+    counts = evaluation.grim_table(run).set_index(["row", "column"])["value"]
     none = [k for k in range(N + 1) if round(100 * k / N, 1) == 27.3]
     assert np.isnan(counts["GPT-4o", "count, the paper"]) == (not none)
-    assert implied.grades(run)["GPT-3.5"] == []
-    assert implied.impossible_pairs(run) == ["GPT-5"]
+    assert printed.grades(run)["GPT-3.5"] == []
+    assert pairs(run)[0].startswith("5 of 6, not GPT-5") and pairs(run)[3] is False
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_judges_confusion_matrix_is_found(run, prints, seed):
     """All errors are on people's 0s: some of them lowered to -1, some raised to 1."""
     rng = np.random.default_rng(seed)
-    n, zeros = implied.ANNOTATED, int(rng.integers(15, 40))
+    n, zeros = printed.ANNOTATED, int(rng.integers(15, 40))
     right = int(rng.integers(3, zeros - 6))
     raised = int(rng.integers(0, 4)) if seed else zeros - right  # all of them, or few
     ones = int(rng.integers(2, n - zeros))
@@ -123,24 +131,23 @@ def test_the_judges_confusion_matrix_is_found(run, prints, seed):
         "v1 text C.1",
         {("Answers that humans graded 0", "exact match"): round(100 * right / zeros, 2)},
     )
-    assert (n - lowered - raised, zeros, right) in implied.judge_counts(run)
-    found = implied.possible_confusions(run)
+    assert (n - lowered - raised, zeros, right) in printed.judge_counts(run)
+    found = printed.possible_confusions(run)
     assert table in [t.tolist() for t in found] and {int(t.sum()) for t in found} == {n}
     x, y = np.repeat([(a, b) for a in (-1, 0, 1) for b in (-1, 0, 1)], np.ravel(table), axis=0).T
-    made = implied.judge_readings(run)["cm-c1-chance"]
-    for name, weights in implied.WEIGHTS.items():
+    made = printed.kappas(found)
+    for name, weights in printed.WEIGHTS.items():
         kappa = cohen_kappa_score(x, y, weights=weights)
-        assert implied.kappa_of(np.array(table), weights) == pytest.approx(kappa)
-        low, high = made[f"three grades, {name}"][1:3]
-        assert low - 1e-9 <= kappa <= high + 1e-9
+        assert printed.kappa_of(np.array(table), weights) == pytest.approx(kappa)
+        assert made[name].low - 1e-9 <= kappa <= made[name].high + 1e-9
     counts = [(t[:2, :2].sum(), t[:2, 2].sum(), t[2, :2].sum(), t[2, 2]) for t in found]
     kappas = [  # of 1 against the rest
         cohen_kappa_score([0, 0, 1, 1], [0, 1, 0, 1], sample_weight=c) for c in counts if c[3]
     ]
-    assert made["two grades"][1:3] == pytest.approx((min(kappas), max(kappas)))
+    assert (made["two"].low, made["two"].high) == pytest.approx((min(kappas), max(kappas)))
     same, share = np.mean(x == y), [(np.mean(x == v) + np.mean(y == v)) / 2 for v in (-1, 0, 1)]
     chance = sum(p * (1 - p) for p in share) / 2
-    assert implied.ac1_of(np.array(table)) == pytest.approx((same - chance) / (1 - chance))
+    assert printed.ac1_of(np.array(table)) == pytest.approx((same - chance) / (1 - chance))
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -60,9 +60,11 @@ def of(ratings, answers, p=0.01):
     lead = mean.drop(HUMAN) - mean[HUMAN]
     tests = pd.DataFrame({"row": lead.index + f" - {HUMAN}", "difference": lead, "p_holm": p})
     return {
-        **survey_claims.of_ratings(ratings, tests),
-        **survey_claims.of_paragraphs(survey.paragraphs(ratings)),
-        **survey_claims.of_answers(answers),
+        "survey": {
+            **survey_claims.of_ratings(ratings, tests),
+            **survey_claims.of_paragraphs(survey.paragraphs(ratings)),
+            **survey_claims.of_answers(answers),
+        }
     }
 
 

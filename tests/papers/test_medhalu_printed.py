@@ -3,19 +3,17 @@
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.special import ndtri
 from sklearn.metrics import f1_score
 
 from bedside import stats
-from bedside.papers.medhalu import scores
-from bedside.papers.medhalu.implied import (
-    label_errors,
-    matrices,
-    numbers,
-    rates,
-    regions,
-)
+from bedside.papers.medhalu import label_errors, matrices, regions
+from bedside.papers.medhalu import printed as medhalu
+from bedside.papers.medhalu.printed import BRIEF
 from bedside.papers.medhalu.scores import METRICS
+from bedside.stats.rounded import Rounded
 from cells import wanted
 
 
@@ -27,68 +25,86 @@ def run(run_of):
 def test_counts_behind_printed_scores_are_recovered():
     tp, tn, positive, negative = 130, 40, 200, 50
     made = stats.macro([tp, negative - tn, positive - tp, tn]).round(2)
-    found, off = matrices.confusions(positive, negative, dict(zip(scores.METRICS, made)))
-    assert [tp, tn] in found.tolist() and off <= 0.005 and len(found) < 60
-    none, off = matrices.confusions(
-        positive, negative, {"Acc": 0.9, "ma-P": 0.9, "ma-R": 0.5, "ma-F1": 0.9}
-    )
-    assert len(none) == 0 and off > 0.1
-    two, _ = matrices.confusions(10, 10, {"Acc": 1.0, "ma-F1": 1.0})
+    found = matrices.confusions(positive, negative, dict(zip(BRIEF, made)))
+    assert [tp, tn] in found.tolist() and len(found) < 60
+    none = {"Acc": 0.9, "P": 0.9, "R": 0.5, "F1": 0.9}
+    assert not matrices.one(positive, negative, none)
+    assert not matrices.any_share(positive, negative, none)
+    assert matrices.any_share(
+        50, 200, dict(zip(BRIEF, stats.macro([100, 20, 20, 60]).round(2)))
+    )  # of another share
+    two = matrices.confusions(10, 10, {"Acc": 1.0, "F1": 1.0})
     assert two.tolist() == [[10, 10]]
 
 
 def test_a_mean_of_three_matrices_is_found_where_there_is_one():
     three = stats.macro([[18, 2, 2, 8], [10, 5, 10, 5], [19, 9, 1, 1]]).mean(axis=0)
-    names = dict(zip(scores.METRICS, three.round(2)))
+    names = dict(zip(BRIEF, three.round(2)))
     assert matrices.mean_of_three(20, 10, names)
-    assert not matrices.mean_of_three(20, 10, names | {"ma-F1": 0.99})
+    assert not matrices.mean_of_three(20, 10, names | {"F1": 0.99})
 
 
-def test_replies_left_out_are_counted():
-    told = dict(zip(scores.METRICS, stats.macro([100, 30, 70, 40]).round(2)))
-    assert matrices.with_some_left_out(170, 70, told) == 0
-    assert matrices.with_some_left_out(171, 71, told) in (0, 1, 2)
-    assert matrices.with_some_left_out(171, 71, told | {"Acc": 0.99}) is None
+def test_a_matrix_is_found_if_some_replies_were_left_out():
+    told = dict(zip(BRIEF, stats.macro([100, 30, 70, 40]).round(2)))
+    assert matrices.some_left_out(170, 70, told) and matrices.some_left_out(171, 71, told)
+    assert not matrices.some_left_out(171, 71, told | {"Acc": 0.99})
 
 
-def test_averages_over_base_sets_are_equal_or_by_size(run):
-    f1 = numbers.wide(run, "Table 6", "ma-F1")
-    assert numbers.overall(f1)["GPT-4"] == pytest.approx(1.64 / 3)
-    weighted = numbers.overall(f1, numbers.shares(run))
-    assert weighted["GPT-4"] == pytest.approx((1141 * 0.57 + 246 * 0.52 + 690 * 0.55) / 2077)
-    known = rates.printed_rates(run)
-    least, most = rates.pooled(known, "GPT-4")
-    assert least < 0.5550 and most > 0.5573  # of the matrices that print so
-    at, share = rates.mean_rates(known, "Experts")  # of raters who may differ
-    least, most = rates.mean_ends(at, share)
-    assert least < stats.macro(rates.confusion(at, share, 1 - share))[3] < most
+def test_types_that_share_their_negatives_are_as_far_from_the_whole_as_they_were_moved():
+    kinds = {"Context": (20, 12), "Fact": (30, 20), "Input": (25, 10)}  # answers, found ones
+    columns = pd.MultiIndex.from_product([kinds, ["Acc", "F1"], ["A"]])
+    eight = [stats.macro([tp, 18, n - tp, 22])[[0, 3]] for n, tp in kinds.values()]
+    eight = pd.DataFrame([np.concatenate(eight)], ["x"], columns)
+    four = pd.Series({f"{k}-conflict": n for k, (n, _) in kinds.items()} | {"None-conflict": 40})
+    four = four.to_frame("A")
+    four.loc["Total"] = four.sum()
+    for moved in (0, 5):
+        six = stats.macro([42 + moved, 18, 33 - moved, 22])
+        six = pd.DataFrame([six], ["x"], pd.MultiIndex.from_product([BRIEF, ["A"]]))
+        apart = matrices.types_apart(six.round(3), eight.round(3), four)["x", "A"]
+        assert moved - 2 <= apart <= moved
+
+
+def test_rates_give_the_scores_that_they_are_behind_in_each_base_set(run):
+    n, T6 = medhalu.answers(run), medhalu.rounded_table(run, "Table 6")
+    at, wide = medhalu.rounded_rates(T6, n), medhalu.rounded_rates(T6, n, 0.05)
+    for d, (p, k) in n.iterrows():
+        s, c = (at.value[rate, d].to_numpy() for rate in medhalu.RATES)
+        assert (p * s + k * c) / (p + k) == pytest.approx(T6.value.Acc[d].to_numpy())
+        assert (s + c) / 2 == pytest.approx(T6.value.R[d].to_numpy())
+    assert (at.low < at.value).all(axis=None) and (at.value < at.high).all(axis=None)
+    assert (wide.low <= at.low).all(axis=None) and (at.high <= wide.high).all(axis=None)
+
+
+def test_scores_over_all_answers_and_means_over_raters_hold_what_made_them(run):
+    n, T6 = medhalu.answers(run), medhalu.rounded_table(run, "Table 6")
+    pooled = medhalu.pooled(T6, n)
+    assert pooled.low["GPT-4"] < 0.5550 and pooled.high["GPT-4"] > 0.5573  # matrices that print so
+    at = medhalu.rounded_rates(T6, n).value.loc["Experts"].unstack()
+    whole = n.sum()
+    s, c = (at.loc[r] @ n[k] / whole[k] for r, k in zip(medhalu.RATES, n))
+    f1 = stats.macro(medhalu.confusion(np.array([s, c]), *whole))[3]
+    mean = medhalu.mean_f1(T6, n)
+    assert mean.low["Experts"] < f1 < mean.high["Experts"]
 
 
 def test_p_values_by_the_delta_method_are_those_of_draws(run):
     """Of one subset: macro-F1 of GPT-4 and LLaMA-2 on HealthQA, unpaired, drawn as binomials."""
-    known, rng = rates.printed_rates(run), np.random.default_rng(0)
-    positive, negative = known.sizes["HealthQA"]
-    f1 = []
+    n, rng = medhalu.answers(run), np.random.default_rng(0)
+    value = medhalu.rounded_table(run, "Table 6").value
+    T6 = Rounded(value, value, value)
+    positive, negative = n.loc["HealthQA"]
+    at, f1 = medhalu.rounded_rates(T6, n).value, []
     for name in ("GPT-4", "LLaMA-2"):
-        s, c = known.at["Table 6", name, "HealthQA"]
+        s, c = (at.at[name, (rate, "HealthQA")] for rate in medhalu.RATES)
         tp, tn = rng.binomial(positive, s, 20_000), rng.binomial(negative, c, 20_000)
         f1.append(stats.macro(np.stack([tp, negative - tn, positive - tp, tn], axis=-1))[:, 3])
-    both = ("Table 6", "GPT-4"), ("Table 6", "LLaMA-2")
-    error = rates.error(known, *both, "ma-F1", {"HealthQA": 1})
-    assert error == pytest.approx((f1[0] - f1[1]).std(), rel=0.03)
-    best, worst = (
-        rates.error(known, *both, "ma-F1", {"HealthQA": 1}, overlap=o) for o in ("best", "worst")
-    )
-    assert best < error < worst
-
-
-def test_a_tie_is_no_order_and_scores_that_print_apart_are_apart():
-    assert numbers.apart(0.61 - 0.61, least=0) is None
-    assert numbers.apart(0.63 - 0.62, least=0) is True
-    assert numbers.apart([0.02, -0.02], least=0) is False
-
-
-# ---- readings
+    both, alone = (T6.of("GPT-4"), T6.of("LLaMA-2"), "F1"), pd.Series([1.0, 0, 0], n.index)
+    gap = T6.F1.value.at["GPT-4", "HealthQA"] - T6.F1.value.at["LLaMA-2", "HealthQA"]
+    p = {o: medhalu.p_ends(*both, alone, (1, 1), (o, o), answers=n) for o in medhalu.OVERLAPS}
+    error = {o: gap / -ndtri(found.value.iloc[0] / 2) for o, found in p.items()}
+    assert error["none"] == pytest.approx((f1[0] - f1[1]).std(), rel=0.03)
+    assert error["best"] < error["none"] < error["worst"]
 
 
 # ---- base sets
@@ -122,7 +138,8 @@ def test_mean_rates_of_any_raters_are_in_their_region(seed):
 
 def test_all_matrices_that_fit_are_in_their_region():
     scores = printed([[0.7, 0.4]], 0.75)
-    whole, _ = matrices.confusions(60, 20, scores)
+    brief = {m.removeprefix("ma-"): v for m, v in scores.items()}
+    whole = matrices.confusions(60, 20, brief)
     found = regions.corners(scores, np.array([0.75]), steps=20)
     assert len(whole) and inside(found, whole / [60, 20]).all()
 

@@ -10,9 +10,7 @@ import invented
 from bedside import BedsideError
 from bedside.papers.cancer_myth import systems
 from bedside.papers.cancer_myth.tables import systems as tables
-from bedside.papers.medhalu import data as medhalu_data
-from bedside.papers.medhalu import tables as medhalu_tables
-from bedside.papers.medhalu.implied import benchmark, detection
+from bedside.papers.medhalu import claims as names_of
 from bedside.publish import pages
 from bedside.read import claims, paths, sources
 from bedside.read.checks import normal
@@ -260,8 +258,7 @@ def with_copy(tmp_path, monkeypatch):
 
 def base_sets(run):
     """{claim: readings} on the base sets, of the files that are here."""
-    lengths = medhalu_tables.benchmark.length_table(run, medhalu_data.printed_sets(run))
-    return benchmark.questions(run, lengths)
+    return claims.decided("medhalu", names_of.names(run), "01_benchmark")
 
 
 def undecided(made, ids):
@@ -280,7 +277,7 @@ def test_a_copy_of_healthqa_decides_its_claims(with_copy):
     said = claims.load("medhalu")["mh-healthqa-pairs"].value
     assert made["mh-healthqa-pairs"][claims.AS_WRITTEN][3] is (said == 1141)
     told, *_, holds = made["mh-healthqa-mean"][claims.AS_WRITTEN]
-    assert (told, holds) == ("5.00", False)
+    assert (told, holds) == ("5", False)
 
 
 @pytest.mark.parametrize("told, holds", [("", True), (" Mail me: jo@example.org", False)])
@@ -310,7 +307,7 @@ def test_a_copy_of_medhalu_decides_what_its_spans_say(with_copy, span, harder):
         for n, kind in enumerate(("fact", "input", "none"))
     ]
     run = with_copy("medhalu_benchmark", "".join(json.dumps(r) + "\n" for r in lines), "jsonl")
-    made = benchmark.answers(run) | {"mh-spans-length": detection.span_lengths(run)}
+    made = claims.decided("medhalu", names_of.names(run))
     assert undecided(made, NAMED["medhalu.jsonl"]) == []
     assert made["mh-labelled"]["spans in the set itself"][3] == (span > 0)
     assert made["mh-spans-length"][claims.AS_WRITTEN][3] is harder

@@ -148,4 +148,4 @@ def test_a_line_refused_without_a_body_is_told_by_its_status(world, lines):
     """The bounds of what is a refusal, or the endpoint's fault; so is what has no status."""
     error = {"code": "any", "message": "Say it in another way."}
     for status, kind in ((400, "bad request"), (599, "endpoint's fault"), (None, "endpoint's")):
-        assert f"1 {kind}" in world.collect([result(lines["a"], status, None, error)])
+        assert f"\n  {kind}" in world.collect([result(lines["a"], status, None, error)])

@@ -19,6 +19,7 @@ from bedside.publish import pages
 from bedside.read import claims, paths, prompts, sources
 from bedside.read.surroundings import here
 from bedside.run import Run
+from bedside.stats.rounded import Verdict
 from bedside.write import frames, plots, prose, tables
 from pictures import faults
 
@@ -193,29 +194,24 @@ def test_texts_are_shown_whole_and_never_as_markup(form):
 
 @pytest.fixture
 def ledger(monkeypatch):
-    """The claims of the run's paper, to be filled by a test."""
+    """Claims of the run's paper: one holds, one differs, one needs data, one is hostile."""
     found = {}
-    monkeypatch.setattr(claims, "load", lambda paper: found)
+    monkeypatch.setattr(claims, "_read", lambda paper: (found, {}))
     monkeypatch.setattr(paths, "FINDINGS", paths.ROOT / "none")  # they name claims of the paper
-    for id, text in zip("abcde", ["A share", "A share", "A share", HOSTILE, "A share"]):
+    tests = "prints(27.249)", "prints(27.26)", "lacking > 1", "formula(1)"
+    for id, text, test in zip("abcd", ["A share", "A share", "A share", HOSTILE], tests):
         about = {"needs": "data", "tried": "tried everything", "published": "27.2", "value": 27.2}
-        about |= {"kind": "claim", "section": "4.3", "weight": "detail"}
-        found[id] = claims.Claim(id=id, claim=text, **about)
+        about |= {"kind": "claim", "section": "4.3", "weight": "detail", "basis": "run"}
+        found[id] = claims.Claim(id=id, claim=text, test=test, notebook="03_evaluation", **about)
+    found["e"] = claims.Claim(id="e", claim="Of another notebook", notebook="04", **about)
 
 
 def test_claims_manifest_and_pages_of_a_run(run, ledger):
-    same = claims.same
-    assert run.claim("a", same(run, "a", 27.249, 1), basis="run") == "holds"
-    assert run.claim("b", same(run, "b", 27.26, 1), basis="run") == "differs"
-    assert run.claim("c", same(run, "c", None, 1), basis="run") == "needs data"
-    run.claim("d", claims.reading("=1+1", 1 > 2), basis="run")
-    for id, given, told in (
-        ("a", {"basis": "run"}, "twice"),
-        ("e", {"basis": "hearsay"}, "basis of a claim"),
-        ("f", {"basis": "run"}, "unknown claim 'f'"),
-    ):
-        with pytest.raises(BedsideError, match=told):
-            run.claim(id, claims.reading(1, 1 > 0), **given)
+    def prints(x):
+        return Verdict(f"{x:.1f}" == "27.2", f"{x:.1f}")
+
+    names = {"prints": prints, "lacking": None, "formula": lambda x: Verdict(False, "=1+1")}
+    assert run.decide(names)["verdict"].tolist() == ["holds", "differs", "needs data", "differs"]
     run.load("cancer_myth_nfp_sample")
     run.table("table1_x", rows(of(HOSTILE)), HOSTILE)
     run.close()

@@ -6,7 +6,7 @@ import pytest
 
 from bedside import BedsideError
 from bedside.read import claims, findings, paths, published
-from bedside.read.claims import Claim, between, every, near, reading
+from bedside.read.claims import AS_WRITTEN, Claim
 
 HEADS = {
     "CLAIMS/p.toml": "",
@@ -219,33 +219,21 @@ def test_readings_are_those_that_are_listed_and_one_that_is_not_given_lacks_data
     ways = ['one = {support = "2.1"}', 'three = {support = "convention"}']
     ways.insert(1, 'two = {support = "2.2", significance = 4, needs = "their lists"}')
     written("load", CLAIMS=[CLAIM, *ways])
-    said, rows = claims.judged("p", "a", reading(0.5, np.False_, 0.4, 0.6, name="one"))
+    said, rows = claims.judged("p", "a", {"one": (0.5, 0.4, 0.6, False)})
     assert said == "needs their lists"
     assert [(r["reading"], r["computed"], r["low"], r["holds"], r["tests"]) for r in rows] == [
         ("one", 0.5, 0.4, "no", 0),
         ("two", "their lists", None, "missing", 4),
         ("three", "data", None, "missing", 0),
     ]
-    for given in (reading(1, True), reading(1, True, name="four")):
+    for name in (AS_WRITTEN, "four"):
         with pytest.raises(BedsideError, match="reading of a"):
-            claims.judged("p", "a", given)
+            claims.judged("p", "a", {name: (1, None, None, True)})
     written("load")  # a claim that lists none has one as written
     assert claims.judged("p", "a", {})[0] == "needs data"
-    assert claims.judged("p", "a", reading("1", np.True_))[0] == "holds"
+    assert claims.judged("p", "a", {AS_WRITTEN: ("1", None, None, True)})[0] == "holds"
     with pytest.raises(BedsideError, match="reading of a"):
-        claims.judged("p", "a", reading(1, True, name="one"))
-
-
-def test_an_interval_decides_or_leaves_open():
-    assert between(0.685, 0.695, least=0.68) is True
-    assert between(0.685, 0.695, most=0.68) is False
-    assert between(0.685, 0.695, least=0.69) is None
-    assert near([0.70, 0.72], 0.005, least=0.69) is True
-    assert near([0.70, 0.69], 0.005, least=0.69) is None
-    assert near([0.69, 0.68], 0.005, least=0.69) is False
-    assert between(0.1 + 0.2, 0.3, 0.3, 0.3) is True  # what a float can't say is no difference
-    assert every([True, True]) is True and every([True, None]) is None
-    assert every([True, None, False]) is False
+        claims.judged("p", "a", {"one": (1, None, None, True)})
 
 
 TESTS = [

@@ -5,9 +5,10 @@ import re
 import unicodedata
 from pathlib import Path
 
+from filelock import lock_descriptor
+
 from bedside import BedsideError, choose
 from bedside.annotation.labelling import tasks
-from bedside.asking import locks
 from bedside.asking.store import append
 from bedside.read import paths
 
@@ -89,7 +90,7 @@ def read(path):
     """
     try:
         with open(path, "rb") as f:
-            locks.lock(f, shared=True)  # else a line might be read half written
+            lock_descriptor(f.fileno())  # else a line might be read half written
             lines = f.read().split(b"\n")
     except FileNotFoundError:
         return [], {}

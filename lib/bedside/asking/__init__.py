@@ -4,13 +4,12 @@ What a reply means is decided in `judging`. Notebooks are planned in `build.plan
 in batches by `build.rounds`.
 
 registry: the entries of data/models.toml, and what calls cost. usage: tokens of a call.
-replies: requests and replies. store: recordings. locks: of files that processes share.
-models: `ask`, which replays and records. sending: calls to endpoints. budget: money, limits and
-turns of all processes. failures: what refusals mean.
-embedded: the bundled model's server. dry_run: what stands in for replies in a plan. progress: what
-is shown meanwhile. batches: requests as files, and what engines answer. submitting: such files
-sent, waited for, and taken in.
+replies: requests and replies. store: recordings. budget: money, limits and turns of all processes.
+models: `ask`, which replays, calls and records. sending: one model's endpoint. failures: what
+refusals mean. embedded: the bundled models' servers. dry_run: what stands in for replies in a plan.
+progress: what is shown meanwhile. batches: requests as files, and what engines answer. submitting:
+such files sent, waited for, and taken in.
 """
 
-__all__ = """registry usage replies store locks budget
+__all__ = """registry usage replies store budget
 models sending failures embedded dry_run progress batches submitting""".split()

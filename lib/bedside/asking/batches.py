@@ -1,8 +1,8 @@
 """Batches: requests that wait, as files in OpenAI's format, and what an engine answers.
 
-    waiting = Waiting(path, recordings)     # for each notebook in mode batch: takes what it asks
-    jobs = write(parts, "sample")           # what all of them asked, as request files
-    found = collect([results])              # what came, recorded, with an account
+    rows = [row(r, recordings) for r in run.planned()]    # of each notebook in mode batch
+    jobs = write(rows, "sample")                          # what all of them asked, as request files
+    found = collect([results])                            # what came, recorded, with an account
 
 A line's custom_id is the key of its request. What a recording needs besides is kept by key in
 batches/asked. Sending is in `submitting`.
@@ -29,33 +29,20 @@ from .replies import Request
 from .usage import used
 
 MOST_LINES, MOST_BYTES = 45_000, 190_000_000  # of a file; OpenAI takes 50,000 and 200 MB
-ENDS = "-waits.jsonl"  # of the files that `Waiting`s write
 
 
-class Waiting:
-    """What a notebook would ask, put down as it comes, each request once; `keys` are theirs.
+def row(request: Request, recordings: store.Recordings) -> dict:
+    """What stands for a request that waits, whose reply goes to these recordings.
 
-    recordings: where the replies go. Raises StopRun for a model that takes no batches.
+    Raises StopRun for a model that takes no batches.
     """
-
-    def __init__(self, path: Path, recordings: store.Recordings):
-        self.path, self.recordings, self.keys = path, recordings, set()
-
-    def extend(self, requests: Iterable[Request]) -> None:
-        new = {r.key: self._row(r) for r in requests if r.key not in self.keys}
-        self.keys |= new.keys()
-        if new:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with open(self.path, "ab") as file:
-                file.writelines(map(_line, new.values()))
-
-    def _row(self, request):
-        registry.check_batch(request.model)
-        kept = self.recordings
-        folder, reads = (os.path.relpath(p, paths.RECORDINGS) for p in (kept.folder, kept.reads))
-        about = {"model": request.model, "folder": folder, "reads": reads}
-        about |= {"tokens": request.estimate(), "likely": request.likely}
-        return {**request.kept(), **about, "body": registry.sent(request.model, request.body())}
+    registry.check_batch(request.model)
+    folder, reads = (
+        os.path.relpath(p, paths.RECORDINGS) for p in (recordings.folder, recordings.reads)
+    )
+    about = {"model": request.model, "folder": folder, "reads": reads}
+    about |= {"tokens": request.estimate(), "likely": request.likely}
+    return {**request.kept(), **about, "body": registry.sent(request.model, request.body())}
 
 
 def _line(row):
@@ -66,7 +53,7 @@ class Job(msgspec.Struct):
     """A request file: of which model, how many lines, USD at most (None without a price).
 
     file, batch: their ids at a service, once it has them; usd: what it did cost, once what came is
-    recorded. taken: of a job from before these were deleted then.
+    recorded.
     """
 
     path: str
@@ -76,7 +63,6 @@ class Job(msgspec.Struct):
     file: str = ""
     batch: str = ""
     usd: float | None = None
-    taken: bool = False
 
     @property
     def name(self) -> str:
@@ -100,8 +86,8 @@ class Job(msgspec.Struct):
             return {json.loads(line)["custom_id"] for line in lines}
 
 
-def write(parts: Path, run: str, but: Set[str] = frozenset()) -> list[Job]:
-    """What `Waiting`s put down below `parts`, as request files of a run, without the keys `but`.
+def write(rows: Iterable[dict], run: str, but: Set[str] = frozenset()) -> list[Job]:
+    """Requests that wait, by `row`, as request files of a run, without the keys `but`.
 
     Each request is asked once; a file holds one model, and no more than an engine takes or the
     entry's `batch_tokens`. Its name changes with what it holds. What nobody sent is deleted first.
@@ -110,11 +96,9 @@ def write(parts: Path, run: str, but: Set[str] = frozenset()) -> list[Job]:
     for old in folder.glob("*.jsonl"):
         if not old.with_suffix(".job.json").is_file():
             old.unlink()
-    for part in sorted(parts.rglob(f"*{ENDS}")):
-        for line in part.read_bytes().split(b"\n")[:-1]:  # a killed notebook's last has no end
-            row = json.loads(line)
-            if row["key"] not in but:
-                waits.setdefault(row["model"], {})[row["key"]] = row
+    for each in rows:
+        if each["key"] not in but:
+            waits.setdefault(each["model"], {})[each["key"]] = each
     return [_written(folder, m, part) for m, mine in waits.items() for part in _cut(m, mine)]
 
 
@@ -160,9 +144,9 @@ class Result(TypedDict, total=False):
 class Found:
     """What became of lines of results.
 
-    failed: {key: (model and item, Failure)}; odd: (what it is, place, "") of other lines that
-    weren't taken in; came: keys that have a recording now; usd: of all lines, the most that they
-    can cost where they don't say what they used, None without a price.
+    failed: {key: (model and item, Failure)}; odd: (what it is, place) of other lines that weren't
+    taken in; came: keys that have a recording now; usd: of all lines, the most that they can cost
+    where they don't say what they used, None without a price.
     """
 
     taken: int = 0
@@ -172,22 +156,20 @@ class Found:
     came: set = field(default_factory=set)
     usd: float | None = 0.0
 
-    def told(self, shown: int = 3) -> Iterator[str]:
-        """The account in lines; of each kind of fault so many are named."""
-        odd, kinds = Counter(what for what, *_ in self.odd), {}
+    def told(self) -> Iterator[str]:
+        """The account in lines; of what wasn't taken in the first ones are named."""
+        odd = Counter(what for what, _ in self.odd)
         yield (
             f"{self.taken} taken in, {self.known} known already, {len(self.failed)} failed,"
             f" {odd[UNKNOWN]} {UNKNOWN}, {odd[UNREADABLE]} {UNREADABLE}"
         )
-        failed = [(f.kind, name, f": {f.message}") for name, f in self.failed.values()]
-        for kind, name, words in failed + self.odd:
-            kinds.setdefault(kind, ([], words))[0].append(name)
-        for kind, (names, words) in kinds.items():
-            more = "; ..." * (len(names) > shown)
-            yield f"  {len(names)} {kind}: {'; '.join(names[:shown])}{more}{words}"
+        lines = [f"{f.kind}: {name}: {f.message}" for name, f in self.failed.values()]
+        lines += [f"{what}: {place}" for what, place in self.odd]
+        yield from (f"  {line}" for line in lines[:SHOWN] + ["..."] * (len(lines) > SHOWN))
 
 
 UNKNOWN, UNREADABLE = "never asked for by this checkout", "unreadable or cut off"
+SHOWN = 20  # failures that are named
 
 
 def results(place: str | Path) -> list[Path]:
@@ -214,24 +196,10 @@ def collect(files: Iterable[Path]) -> Found:
             raise BedsideError(f"{paths.rel(path)} can't be read ({e.strerror})") from None
         for number, line in enumerate(lines, 1):
             if line.strip():
-                _read(found, asked, kept, line, f"{paths.rel(path)} line {number}")
+                _take(found, asked, kept, line, f"{paths.rel(path)} line {number}")
         for recordings in kept.values():
             recordings.write()
     return found
-
-
-def _read(found, asked, kept, line, place):
-    """Take a line of results in, or put down what it is."""
-    result = _parsed(line)
-    about = asked.get(result["custom_id"]) if result else None
-    if not about:
-        return found.odd.append((UNKNOWN if result else UNREADABLE, place, ""))
-    try:
-        masked = failures.masked(line, registry.secrets(about["model"]))
-        outcome = _outcome(about, _parsed(masked))
-    except RecursionError:  # just not too deep to be parsed
-        return found.odd.append((UNREADABLE, place, ""))
-    return _take(found, kept, about, *outcome)
 
 
 def _parsed(line):
@@ -269,22 +237,31 @@ def _date(answer):
         return datetime.datetime.fromtimestamp(created, datetime.UTC) if created else None
 
 
-def _take(found, kept, about, record, failure, tokens):
-    """Count an outcome, and put its record into the recordings that it belongs to."""
-    key, model, place = about["key"], about["model"], (about["folder"], about["reads"])
-    if place not in kept:
-        kept[place] = store.Recordings(*(paths.RECORDINGS / p for p in place))
-    known = key in found.came or key in kept[place]
+def _take(found, asked, kept, line, place):
+    """Record a line's reply where it belongs, or put down what else the line is."""
+    result = _parsed(line)
+    about = asked.get(result["custom_id"]) if result else None
+    if not about:
+        return found.odd.append((UNKNOWN if result else UNREADABLE, place))
+    key, model, where = about["key"], about["model"], (about["folder"], about["reads"])
+    try:
+        masked = failures.masked(line, registry.secrets(model))
+        record, failure, tokens = _outcome(about, _parsed(masked))
+    except RecursionError:  # just not too deep to be parsed
+        return found.odd.append((UNREADABLE, place))
+    if where not in kept:
+        kept[where] = store.Recordings(*(paths.RECORDINGS / p for p in where))
     if key not in found.came and not (failure and key in found.failed):  # else it is paid already
         usd = registry.cost(model, *tokens[:2], batch=True)
         most = registry.cost(model, *about["tokens"], batch=True)
         found.usd = registry.total((found.usd, most if usd is None else usd))
-    if failure and not known:
+    if key in found.came or key in kept[where]:
+        found.known += 1
+    elif failure:
         found.failed[key] = f"{model}, {about['item']}", failure
         return
+    else:
+        found.taken += 1
+        kept[where].put(model, {**record, "batch": True})
     found.failed.pop(key, None)  # the same line failed elsewhere
     found.came.add(key)
-    found.known += known
-    found.taken += not known
-    if not known:
-        kept[place].put(model, {**record, "batch": True})

@@ -22,10 +22,11 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from filelock import lock_descriptor
+
 from bedside.read import outside, paths
 from bedside.read.surroundings import here
 
-from . import locks
 from .registry import StopRun, cost, model
 from .store import StoreError
 
@@ -65,7 +66,7 @@ def _state(change: bool = False) -> Iterator[dict]:
     """
     path = folder() / FILE
     with _opened(f"{FILE}.lock") as lock:
-        locks.lock(lock)
+        lock_descriptor(lock.fileno())
         state = {"spent": {}, "batches": {}, "makes": {}, "sent": {}}
         try:
             if path.is_file():
@@ -101,7 +102,10 @@ class Account:
     total: float | None = None
     scope: str = ""
     left: float = 0.0  # USD that are reserved and that no call needs yet
-    counts: Counter = field(default_factory=Counter)  # what isn't written yet
+    paid: float = 0.0  # USD of its calls
+    kinds: Counter = field(default_factory=Counter)  # of what failed for good
+    counts: Counter = field(default_factory=Counter)
+    told: Counter = field(default_factory=Counter)  # what of it is written
 
     @property
     def scopes(self) -> list[str]:
@@ -113,9 +117,9 @@ class Account:
         both = {"BUDGET_USD": (self.usd, make()), "BUDGET_TOTAL": (self.total, self.scope)}
         return {name: b for name, b in both.items() if b[0] is not None}
 
-    def check_price(self, name: str, usd: float | None = 0.0) -> None:
-        """Raise StopRun if there is a budget and a model's price isn't known, or that of calls."""
-        if self.limits and (usd is None or cost(name, 0, 0) is None):
+    def check_price(self, name: str) -> None:
+        """Raise StopRun if there is a budget and a model's price isn't known."""
+        if self.limits and cost(name, 0, 0) is None:
             raise StopRun(
                 f"{next(iter(self.limits))} is set but the price of {name} isn't known: give it"
                 " price_date, usd_per_million_in and _out in data/models.toml"
@@ -150,22 +154,25 @@ class Account:
         """Count what a call did cost; where that isn't known, what was reserved stays."""
         self.counts["calls"] += 1
         self.counts["unpriced"] += reserved is None
-        if reserved is not None and usd is not None:
+        if reserved is not None:
+            usd = reserved if usd is None else usd
             self.left += reserved - usd
+            self.paid += usd
 
     def failed(self, *row: object) -> None:
         """Count a request that failed for good: model, kind, status, message."""
         name, *rest = map(str, row)
+        self.kinds[rest[0]] += 1
         self.counts[json.dumps([name, self.notebook, *rest])] += 1
 
     def tell(self, line: str = "", unused: float = 0.0) -> None:
         """Write down what was counted, and a line of progress for whoever watches the make."""
         with _state(change=True) as state:
             mine = state["makes"][make()]
-            mine["counts"] = Counter(mine["counts"]) + self.counts
+            mine["counts"] = Counter(mine["counts"]) + (self.counts - self.told)
             mine["progress"] = line
             _spend(state, self.scopes, -unused)
-        self.counts.clear()
+        self.told = self.counts.copy()
 
     def close(self) -> None:
         """Give back what is left."""
@@ -175,30 +182,26 @@ class Account:
 
     # ---- batches, which outlive the process that sends them
 
-    def reserve_batches(self, most: dict[str, float]) -> None:
-        """Reserve what request files can cost; StopRun if a budget would be passed."""
-        with _state(change=True) as state:
-            self._room(state, sum(most.values()), "wave")
-            self._take_on(state, most)
+    def reserve_batches(self, folder: Path, under_way: dict[str, float]) -> None:
+        """Count a folder's batches, {file: USD at most}, and no others that were counted.
 
-    def adopt_batches(self, folder: str, under_way: dict[str, float]) -> None:
-        """Count a folder's batches that are under way, {file: USD at most}, and no others."""
+        StopRun if new ones could pass a budget.
+        """
         with _state(change=True) as state:
-            for file in [f for f in state["batches"] if Path(folder) in Path(f).parents]:
+            for file in [f for f in state["batches"] if folder in Path(f).parents]:
                 if file not in under_way:
                     _end(state, file, 0.0)
-            self._take_on(state, under_way)
+            new = {f: usd for f, usd in under_way.items() if f not in state["batches"]}
+            if new:
+                self._room(state, sum(new.values()), "wave")
+            for file, usd in new.items():
+                state["batches"][file] = [usd, self.scopes]
+                _spend(state, self.scopes, usd)
 
     def settle_batch(self, file: str, usd: float) -> None:
         """Count what a request file did cost, in place of what was reserved for it."""
         with _state(change=True) as state:
             _end(state, file, usd)
-
-    def _take_on(self, state, most):
-        for file, usd in most.items():
-            usd, scopes = state["batches"].setdefault(file, [usd, []])
-            _spend(state, new := [s for s in self.scopes if s not in scopes], usd)
-            scopes += new
 
 
 def _spend(state, scopes, usd):
@@ -269,9 +272,7 @@ def _taken():
             _turns.append(_turns[0])
             return True
         file = stack.enter_context(_opened(f"turn-{paths.file_name(make())}"))
-        try:
-            locks.lock(file, wait=False)
-        except OSError:
+        if not lock_descriptor(file.fileno(), blocking=False):
             return False
         with _state() as state:
             _sent.clear()

@@ -1,50 +1,38 @@
 """Dry runs: what stands in for a reply that isn't there, so that what follows can be planned."""
 
 import json
-from collections.abc import Iterable
 
 from . import registry
 from .replies import Reply, Request
 
 MARK = 12  # hexadecimal digits of a request's key, which make each text another one
-PLANNED = "planned"
+PLANNED = "planned"  # tells an object apart
+WORDS = "<words>"  # as many as the texts of an object share
 
 
-def stand_ins(requests: Iterable[Request]) -> dict[str, Reply]:
-    """Replies by key: lists of full length, or what the requests' formats ask for."""
-    return {r.key: Reply(r.item, r.model, r.key, _text(r), finish="stop") for r in requests}
-
-
-def _text(request):
+def stand_in(request: Request) -> Reply:
+    """A list of full length, or what the request's format asks for."""
     mark = request.key[:MARK]
     room = registry.model(request.model).reasoning_tokens  # of which nothing is said
-    tokens = request.estimate()[1] - room
+    tokens = request.most - room
     if form := request.response_format:
-        return _filled(form["json_schema"]["schema"], mark, tokens)
-    return "".join(f"- {mark[:6]} {i}\n" for i in range(tokens // 5))
+        made = {**_filled(form["json_schema"]["schema"], mark), PLANNED: mark}
+        text = json.dumps(made)
+        text = text.replace(WORDS, "word " * (tokens // max(text.count(WORDS), 1)))
+    else:
+        text = "".join(f"- {mark[:6]} {i}\n" for i in range(tokens // 5))
+    return Reply(request.item, request.model, request.key, text, finish="stop")
 
 
-def _filled(schema, mark, tokens):
-    """A JSON object of this schema whose texts share so many tokens; `planned` tells it apart."""
-    paths = []
-
-    def filled(schema, path, words=""):
-        if "enum" in schema:
-            return schema["enum"][-1]
-        if schema["type"] == "object":
-            members = schema["properties"].items()
-            return {k: filled(v, f"{path} {k}", words) for k, v in members}
-        if schema["type"] == "array":
-            count = schema.get("minItems", 1)
-            return [filled(schema["items"], f"{path} {i}", words) for i in range(count)]
-        if schema["type"] != "string":
-            return 0
-        paths.append(path)
-        return f"{path} {words}"
-
-    filled(schema, mark)  # counts the texts
-    words = "word " * (tokens // max(len(paths), 1))
-    return json.dumps({**filled(schema, mark, words), PLANNED: mark})
+def _filled(schema, path):
+    """A value of this schema, each text of it another one, with WORDS for its length."""
+    if "enum" in schema:
+        return schema["enum"][-1]
+    if schema["type"] == "object":
+        return {k: _filled(v, f"{path} {k}") for k, v in schema["properties"].items()}
+    if schema["type"] == "array":
+        return [_filled(schema["items"], f"{path} {i}") for i in range(schema.get("minItems", 1))]
+    return f"{path} {WORDS}" if schema["type"] == "string" else 0
 
 
 def stands_in(text: str) -> bool:

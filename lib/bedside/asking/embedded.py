@@ -20,10 +20,12 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from filelock import lock_descriptor, unlock_descriptor
+
 from bedside import BedsideError
 from bedside.read import paths, sources, surroundings
 
-from . import locks, registry
+from . import registry
 
 START_S = 120
 IDLE_S = 60  # for which nobody holds the lease before a server ends
@@ -51,7 +53,7 @@ def weights(name: str) -> Path:
     if not target.is_file():
         target.parent.mkdir(parents=True, exist_ok=True)
         with open(target.with_suffix(".lock"), "w") as lock:
-            locks.lock(lock)
+            lock_descriptor(lock.fileno())
             if not target.is_file():  # else another process has fetched them meanwhile
                 _fetch(name, target)
     return target
@@ -127,14 +129,16 @@ def running(name: str) -> Iterator[str]:
 
     The server is started if it isn't running, and kept running while the block lasts.
     """
+    import fcntl  # which Windows lacks, where no embedded model is served
+
     state, path = _state(name), weights(name)
     with open(state / "lease", "a") as lease, open(state / "start", "a") as start:
-        locks.lock(lease, shared=True)
-        locks.lock(start)
+        fcntl.flock(lease, fcntl.LOCK_SH)
+        fcntl.flock(start, fcntl.LOCK_EX)
         port = int(p.read_text()) if (p := state / "port").is_file() else 0
         if not (port and _alive(name, port)):
             port = _start(name, path, state)
-        locks.unlock(start)
+        fcntl.flock(start, fcntl.LOCK_UN)
         yield f"http://127.0.0.1:{port}/v1"
 
 
@@ -194,14 +198,9 @@ def _main(port, path, state, slots, context, limit):
     with open(Path(state, "lease"), "a") as lease:
         while idle < limit:
             time.sleep(min(5, limit))
-            try:
-                locks.lock(lease, wait=False)
-            except OSError:
-                idle = 0
-                continue
-            idle += min(5, limit)
+            idle = idle + min(5, limit) if lock_descriptor(lease.fileno(), blocking=False) else 0
             if idle < limit:
-                locks.unlock(lease)
+                unlock_descriptor(lease.fileno())
         # Still holding the lease: a client that waits for it finds no server and starts one.
         os._exit(0)
 

@@ -3,12 +3,12 @@
     replies = await ask([Request("q1", "smollm2-135m", messages)], recordings, mode="record")
 
 A reply is on disk before it is returned. Only requests without a recording cause a call; the
-embedded model's server starts only then.
+embedded model's server starts only then. `sending` has what an endpoint is, and how it fails.
 """
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -18,16 +18,18 @@ from typing import TYPE_CHECKING, Any
 from bedside import BedsideError, choose
 from bedside.read import paths
 
-from . import dry_run, registry, store
-from .registry import model, most
+from . import dry_run, failures, registry, sending, store
+from .budget import Account, turn
+from .failures import Failure
+from .progress import Meter
+from .registry import most
 from .replies import WAITS, Reply, Request, as_reply
+from .usage import used
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from bedside.run import Run
-
-    from . import budget
 
 MODES = ("replay", "record", "fresh", "plan", "batch")
 DRY = ("plan", "batch")  # what these write are requests, not results
@@ -66,10 +68,11 @@ class Asking:
     `waits`; only the embedded model, which takes no batches, is called). account: the notebook that
     asks, and its budgets. total: how many requests there are, if that is known.
 
-    Any number of tasks may use it at once; a request that several have is sent once. A request that
-    fails for good yields a Reply with `error`. Raises StopRun for a refused key, a few equal
-    failures that nothing mends, and before a budget would be passed; StoreError when replies can't
-    be written; what came before is kept.
+    Any number of tasks may use it at once; a request that several have is sent once. From the first
+    call on no other process of this make calls models. A request that fails for good yields a Reply
+    with `error`. Raises StopRun for a refused key, a few equal failures that nothing mends, and
+    before a budget would be passed; StoreError when replies can't be written; what came before is
+    kept.
     """
 
     def __init__(
@@ -77,22 +80,37 @@ class Asking:
         recordings: store.Recordings,
         *,
         mode: str = "replay",
-        account: "budget.Account | None" = None,
+        account: Account | None = None,
         plan: list[Request] | None = None,
         label: str = "",
         progress: bool = True,
         total: int | None = None,
     ):
         self.recordings, self.mode, self.plan = recordings, choose(mode, MODES, "MODE"), plan
-        self.account, self.shown, self.calls = account, (label, progress, total), None
+        self.account = account or Account()
+        self.meter = Meter(self.account, label, progress, total)
+        self.endpoints, self.opening, self.stack = {}, asyncio.Lock(), contextlib.AsyncExitStack()
+        self.tasks, self.sent, self.came = {}, set(), set()  # by key; tasks that sent theirs; keys
+        self.stopped = None  # the error that ended all
 
     async def __aenter__(self):
         self.recordings.refresh()
         return self
 
     async def __aexit__(self, *_):
-        if self.calls:
-            await self.calls.close()
+        """End: what was sent is waited for if the run was stopped, since it is paid for."""
+        try:
+            for task in self.tasks.values():
+                if not (self.stopped and task in self.sent):
+                    task.cancel()
+            await asyncio.gather(*self.tasks.values(), return_exceptions=True)
+            if self.endpoints:
+                await self.recordings.flush()
+        finally:
+            if self.endpoints:
+                self.meter.tell(end="\n")
+                self.account.close()
+            await self.stack.aclose()
 
     async def __call__(self, request: Request) -> Reply:
         (reply,) = await self.all([request])
@@ -103,93 +121,135 @@ class Asking:
     ) -> list[Reply]:
         """Replies to requests that don't follow from one another; spared: as of `ask`."""
         every = {r.key: r for r in requests}
-        replies = {}
-        if self.mode != "fresh":
-            records = {k: self.recordings.get(k) for k in every}
-            replies = {
-                k: as_reply(every[k], record, True) for k, record in records.items() if record
-            }
-        missing = [r for k, r in every.items() if k not in replies]
-        if missing:
+        replies = {k: reply for k, r in every.items() if (reply := self._known(r))}
+        self.meter.recorded += len(replies)
+        if missing := [r for k, r in every.items() if k not in replies]:
             self.recordings.check_sound()
-        if missing and self.mode == "replay":
-            if must := [r for r in missing if spared is not None and r.item not in spared]:
-                raise self._unrecorded(must, len(requests))
-            replies |= {r.key: _without(r, NOT_RECORDED) for r in missing}
-        elif missing and self.mode == "plan":
-            self.plan.extend(missing)
-            replies |= dry_run.stand_ins(missing)
-        else:
-            if self.mode == "batch":
-                wait = [r for r in missing if not registry.is_embedded(r.model)]
-                self.plan.extend(wait)
-                replies |= {r.key: _without(r, WAITS) for r in wait}
-                missing = [r for r in missing if r.key not in replies]
-            if missing:
-                replies |= await self._called(missing, len(replies))
+            if self.mode == "replay":
+                self._check_spared(missing, spared, len(requests))
+            aside = {r.key: reply for r in missing if (reply := self._aside(r))}
+            if self.mode in DRY:
+                self.plan.extend(r for r in missing if r.key in aside)
+            asked = [r for r in missing if r.key not in aside]
+            for name in dict.fromkeys(r.model for r in asked):
+                await self._ready(name)
+            waits = [asyncio.shield(self._task(r)) for r in asked]  # whoever asked may be gone
+            replies |= aside | {reply.key: reply for reply in await asyncio.gather(*waits)}
         return [replace(replies[r.key], item=r.item) for r in requests]
 
-    async def _called(self, missing, recorded):
-        """{key: reply} of requests that are called for, each model's in their order."""
-        if not self.calls:
-            from . import sending  # most runs replay
-            from .budget import Account
-            from .progress import Meter
+    def _known(self, request):
+        if self.mode == "fresh" and request.key not in self.came:
+            return None
+        record = self.recordings.get(request.key)
+        return record and as_reply(request, record, True)
 
-            account = self.account or Account()
-            meter = Meter(account, *self.shown, recorded)
-            self.calls = sending.Calls(self.recordings, self.mode, account, meter)
-        names, replies = dict.fromkeys(r.model for r in missing), {}
-        for name in names:
-            await self.calls.ready(name)
+    def _aside(self, request):
+        """What stands for a reply that isn't called for, or None."""
+        if self.mode == "plan":
+            return dry_run.stand_in(request)
+        batch = self.mode == "batch" and not registry.is_embedded(request.model)
+        if batch or self.mode == "replay":
+            error = WAITS if batch else NOT_RECORDED
+            return Reply(request.item, request.model, request.key, error=error)
+        return None
 
-        async def work(queue):
-            for request in queue:
-                replies[request.key] = await self.calls(request)
+    def _check_spared(self, missing, spared, of):
+        if must := [r for r in missing if spared is not None and r.item not in spared]:
+            first, folder = must[0], paths.rel(self.recordings.folder)
+            raise MissingRecording(
+                f"{len(must)} of {of} requests have no recording in {folder}; the first: item"
+                f" {first.item!r}, model {first.model!r},"
+                f" {self.recordings.nearest(first.item, first.fields)}. Record with MODE=record,"
+                " see the cost first with `make plan`"
+            )
 
-        with unwrapped():
-            async with asyncio.TaskGroup() as tasks:
-                for name in names:
-                    mine = [r for r in missing if r.model == name]
-                    queue, most = iter(mine), model(name).max_concurrency
-                    # twice as many as are sent at once: some wait for their reply to be on disk
-                    for _ in range(min(2 * most, len(mine))):
-                        tasks.create_task(work(queue))
-        if len(replies) < len(missing):  # the block was left meanwhile
-            raise asyncio.CancelledError
-        return replies
+    # ---- calls
 
-    def _unrecorded(self, missing, of):
-        first, folder = missing[0], paths.rel(self.recordings.folder)
-        return MissingRecording(
-            f"{len(missing)} of {of} requests have no recording in {folder}; the first: item"
-            f" {first.item!r}, model {first.model!r},"
-            f" {self.recordings.nearest(first.item, first.fields)}. Record with MODE=record, see"
-            " the cost first with `make plan`"
-        )
+    async def _ready(self, name):
+        """Open a model's endpoint; raises StopRun or StoreError for what would stop a call."""
+        async with self.opening:
+            if name not in self.endpoints:
+                registry.check_callable(name)
+                self.account.check_price(name)
+                self.recordings.check_writable(name)
+                if not self.endpoints:
+                    told = "waits while another process of this make calls models"
+                    await self.stack.enter_async_context(turn(lambda: self.meter.tell(told)))
+                    self.recordings.refresh()  # what others have recorded meanwhile
+                self.endpoints[name] = await sending.opened(self.stack, name)
+
+    def _task(self, request):
+        if not (task := self.tasks.get(request.key)):
+            task = self.tasks[request.key] = asyncio.ensure_future(self._asked(request))
+            task.add_done_callback(lambda _: self.tasks.pop(request.key))
+        return task
+
+    async def _asked(self, request):
+        """The reply to a request, once it is on disk; meanwhile the next one is sent."""
+        end = self.endpoints[request.model]
+        try:
+            async with end.slots:
+                if reply := self._known(request):
+                    self.meter.recorded += 1
+                    return reply
+                record, failed = await self._answered(end, request)
+            if record:
+                await self.recordings.flush()
+        except BedsideError as e:
+            self.stopped = self.stopped or e
+            raise
+        self.came.add(request.key)
+        self.meter.done()
+        if record:
+            return as_reply(request, record, False)
+        return Reply(request.item, request.model, request.key, error=failed)
+
+    async def _answered(self, end, request):
+        """(record, ''), or (None, what failed), once an endpoint has answered for good."""
+        tries, seen = 0, end.replies
+        while True:
+            try:
+                record = await self._once(end, request)
+            except Failure as failure:
+                if failure.kind == "rate limit" and end.replies != seen:
+                    tries, seen = 0, end.replies  # others got through meanwhile: it goes on
+                if failure.again and tries < sending.RETRIES:
+                    tries += 1
+                    self.meter.again[failure.kind] += 1
+                    await end.pause(failure, tries)
+                    continue
+                self.account.failed(end.name, failure.kind, failure.status, failure.message)
+                if failure.fate != "withheld":
+                    return None, end.failed(failure)
+                record = failures.withheld(request.kept(), failure)
+            self.recordings.put(end.name, record)  # it can't be lost now, whatever is cancelled
+            end.answered()
+            return record, ""
+
+    async def _once(self, end, request):
+        """The record of a request's reply, sent once in its turn and paid for; raises Failure."""
+        prompt, completion = request.estimate()
+        call = await end.turn(request.likely + completion)
+        if self.stopped:  # while this one waited
+            raise self.stopped
+        most = self.account.reserve(registry.cost(end.name, prompt, completion))
+        tokens = None, None
+        self.sent.add(task := asyncio.current_task())
+        try:
+            record = await sending.send(end.client, request, end.secrets)
+            tokens = used(record)
+            return record
+        except Failure as e:
+            tokens = e.tokens
+            raise
+        finally:  # also if it is cancelled: what it costs then isn't known
+            self.sent.discard(task)
+            self.account.settle(most, registry.cost(end.name, *tokens))
+            if None not in tokens:
+                call[1] = sum(tokens)
 
 
 NOT_RECORDED = "not recorded"  # the error of a request without a recording, where nobody is asked
-
-
-def _without(request, why):
-    return Reply(request.item, request.model, request.key, error=why)
-
-
-@contextlib.contextmanager
-def unwrapped() -> Iterator[None]:
-    """Raise the first error of a task group as it was.
-
-    Without the group as its context: with it IPython would print no error at all.
-    """
-    try:
-        yield
-    except BaseExceptionGroup as group:
-        first = group.exceptions[0]
-        try:
-            raise first
-        finally:  # raising set it
-            first.__context__ = None
 
 
 def requests_to(
@@ -259,8 +319,6 @@ def asking_alone(
     mode: str, recordings: Path | str, budget_usd: float | None
 ) -> Callable[[Iterable[Request], str], Awaitable[list[Reply]]]:
     """A function that asks as a Run's `ask` does; recordings: a folder, of data/recordings."""
-    from .budget import Account
-
     kept, mode = store.Recordings(paths.RECORDINGS / recordings), choose(mode, MODES[:3], "mode")
     calling = {"mode": mode, "account": Account("bedside", budget_usd)}
     return lambda requests, label="": ask(requests, kept, label=label, **calling)

@@ -1,17 +1,18 @@
 """The progress that is shown while models are called: calls done, rate, time left, cost, failures.
 
-with Watch() as watch:    # of a make; of its processes one calls at a time
-    watch.write("one more notebook is done")
+with watched() as say:    # of a make; of its processes one calls at a time
+    say("one more notebook is done")
 """
 
 import contextlib
-import datetime
 import shutil
 import sys
 import threading
 import time
 from collections import Counter
-from typing import TextIO
+from collections.abc import Callable, Iterator
+
+from tqdm import tqdm
 
 from bedside.read.surroundings import here
 
@@ -21,28 +22,16 @@ DRAWN_S, PRINTED_S = 1.0, 30.0  # seconds between two lines in a terminal, and e
 
 
 class Meter:
-    """Counts what calls bring, and tells it once a second: on stderr, or to the make's Watch.
+    """Tells once a second what calls bring: on stderr, or to whom the make lets watch.
 
     label: what is asked; total: how many requests, if that is known; recorded: those that need no
     call.
     """
 
-    def __init__(
-        self,
-        account: budget.Account,
-        label: str,
-        shown: bool,
-        total: int | None = None,
-        recorded: int = 0,
-    ):
+    def __init__(self, account: budget.Account, label: str, shown: bool, total: int | None = None):
         self.account, self.label, self.total, self.shown = account, label or "calls", total, shown
-        self.recorded, self.count, self.usd, self.unpriced = recorded, 0, 0.0, 0
-        self.failed, self.again = Counter(), Counter()  # by kind: for good, and tried once more
-        self.began, self.told = time.monotonic(), 0.0
-        self.live = here.live
-
-    def paid(self, usd: float | None) -> None:
-        self.usd, self.unpriced = self.usd + (usd or 0.0), self.unpriced + (usd is None)
+        self.recorded, self.count, self.again = 0, 0, Counter()  # by kind: tried once more
+        self.began, self.told, self.live = time.monotonic(), 0.0, here.live
 
     def done(self) -> None:
         self.count += 1
@@ -60,48 +49,47 @@ class Meter:
             print(f"\r{instead or self.line()}", end=end, file=sys.stderr, flush=True)
 
     def line(self) -> str:
-        done, rate = self.recorded + self.count, self.count / (time.monotonic() - self.began)
-        told = [f"{self.label}: {done}" + (f" of {self.total}" if self.total else "")]
-        told += [f"{rate:.1f}/s"]
-        if self.total and rate:
-            left = datetime.timedelta(seconds=round((self.total - done) / rate))
-            told += [f"{left} left"]
-        told += [f"${self.usd:.2f}" + f" and {self.unpriced} of unknown cost" * bool(self.unpriced)]
-        for what, counts in (("failed", self.failed), ("tried again", self.again)):
+        unpriced = self.account.counts["unpriced"]
+        told = f"${self.account.paid:.2f}" + f" and {unpriced} of unknown cost" * bool(unpriced)
+        for what, counts in (("failed", self.account.kinds), ("tried again", self.again)):
             kinds = ", ".join(f"{n} {kind}" for kind, n in sorted(counts.items()))
-            told += [f"{what}: {kinds}"] * bool(kinds)
-        return ", ".join(told)
+            told += f", {what}: {kinds}" * bool(kinds)
+        return tqdm.format_meter(
+            self.recorded + self.count,
+            self.total,
+            time.monotonic() - self.began,
+            prefix=self.label,
+            initial=self.recorded,
+            postfix=told,
+            ncols=0,
+        )
 
 
-class Watch:
-    """Shows while its block runs how far the notebook of this make is that calls models."""
+@contextlib.contextmanager
+def watched(shown: bool = True) -> Iterator[Callable[[str], None]]:
+    """Show while its block runs how far the notebook of this make is that calls models.
 
-    def __init__(self, shown: bool = True, file: TextIO | None = None):
-        self.file, self.over, self.lock = file or sys.stdout, threading.Event(), threading.Lock()
-        self.wide = shutil.get_terminal_size().columns - 1 if self.file.isatty() else 0
-        self.thread = threading.Thread(target=self._watch, daemon=True)
-        self.shown = shown
+    Gives a function that prints a line beside it.
+    """
+    terminal, over = sys.stdout.isatty(), threading.Event()
+    bar = tqdm(bar_format="{desc}", leave=False, file=sys.stdout, disable=not (shown and terminal))
 
-    def __enter__(self):
-        if self.shown:
-            self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.over.set()
-        if self.wide and self.shown:
-            self.write("")
-
-    def write(self, text: str) -> None:
-        """Print a line in the place of the progress."""
-        with self.lock:
-            print(f"\r{'':{self.wide}}\r" * bool(self.wide) + text, file=self.file, flush=True)
-
-    def _watch(self):
-        while not self.over.wait(DRAWN_S if self.wide else PRINTED_S):
-            with contextlib.suppress(Exception), self.lock:  # a view must not end a run
-                if (line := budget.progress()) and self.wide:
-                    line = f"\r{line[: self.wide]:{self.wide}}"
-                    print(line, end="", file=self.file, flush=True)
+    def watch():
+        while not over.wait(DRAWN_S if terminal else PRINTED_S):
+            with contextlib.suppress(Exception):  # a view must not end a run
+                if (line := budget.progress()) and terminal:
+                    bar.set_description_str(line[: shutil.get_terminal_size().columns - 1])
                 elif line:
-                    print(line, file=self.file, flush=True)
+                    say(line)
+
+    def say(line):
+        bar.write(line)
+        sys.stdout.flush()
+
+    if shown:
+        threading.Thread(target=watch, daemon=True).start()
+    try:
+        yield say
+    finally:
+        over.set()
+        bar.close()

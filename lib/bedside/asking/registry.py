@@ -10,13 +10,12 @@ headers, query or extra_body comes from the environment, and never gets into a k
 """
 
 import datetime
-import difflib
 import functools
 import json
 import re
 import tomllib
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 import msgspec
@@ -36,12 +35,11 @@ class StopRun(BedsideError):
 BATCH_URL = "/v1/chat/completions"  # of a batch's lines and of the batch, at all providers found
 FORMS = ("json_schema", "json_object", "none")
 ROUTES = {"chat": "/chat/completions", "completions": "/completions"}  # by `api` of an entry
-ONE_OF = {"api": tuple(ROUTES), "response_format": FORMS, "system": ("user",)}
 THINK = ["<think>", "</think>"]
 OURS = ("model", "messages", "prompt", "stream", "n")  # of a call's body
 VARIABLE = re.compile(r"\$\{(\w+)\}")
+ADDRESS = re.compile(r"https?://(\[[\da-f:.]*:[\da-f:.]*\])?[^\s\[\]]*")
 PASSWORD = re.compile(r"//[^/@]*:(?!\$\{)[^/@]+@")
-HEADER = re.compile(r"[\w!#$%&'*+.^`|~-]+")
 # what a provider's key looks like, and how headers and parts of a query that hold one are named
 LITERAL_KEY = re.compile(r"\b(sk|pk|gsk|xai|hf|AIza|Bearer)[-_ ][\w-]{8,}|\bAIza[\w-]{20,}")
 KEY_NAMES = re.compile(
@@ -61,6 +59,11 @@ Count = Annotated[int, Meta(ge=0, lt=10**12)]
 Limit = Annotated[int, Meta(gt=0, lt=10**12)]
 Amount = Annotated[float, Meta(ge=0, lt=1e12)]
 Rate = Annotated[float, Meta(gt=0, lt=1e12)]
+# names and values, of headers and of parts of a query: words, and one line of ASCII
+Beside = dict[
+    Annotated[str, Meta(pattern=r"^[\w!#$%&'*+.^`|~-]+\Z")],
+    Annotated[str, Meta(pattern=r"^[ -~]*\Z")],
+]
 
 
 class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -70,21 +73,21 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     model: Word
     base_url: str = ""  # only the embedded model has none
     api_key_env: str = ""
-    api: str = "chat"
+    api: Literal[*ROUTES] = "chat"
     max_concurrency: Annotated[int, Meta(gt=0, le=1000)] = 8
     timeout_s: Rate = 600
     requests_per_minute: Rate | None = None
     tokens_per_minute: Rate | None = None
     settings: dict[str, Any] = {}
     omit: tuple[str, ...] = ()
-    system: str = ""
+    system: Literal["", "user"] = ""
     max_tokens_name: Word = "max_tokens"
     reasoning_tokens: Count = 0
-    response_format: str = "json_schema"
+    response_format: Literal[FORMS] = "json_schema"
     think: Annotated[list[Word], Meta(max_length=2)] | None = None
     extra_body: dict[str, Any] = {}
-    headers: dict[str, str] = {}
-    query: dict[str, str] = {}
+    headers: Beside = {}
+    query: Beside = {}
     revision: str | None = None
     retired: str = ""
     instead: str = ""
@@ -104,12 +107,12 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     most_examples: Count | None = None
 
     def __post_init__(self):
-        if fault := _body_fault(self) or _address_fault(self):
+        if fault := _fault(self):
             raise ValueError(fault)
 
 
-def _body_fault(m):
-    """What types can't say of the parts of an entry that make up a call and its price."""
+def _fault(m):
+    """What types can't say of an entry; a key that stands in it is never repeated."""
     for table in ("settings", "extra_body"):
         values = getattr(m, table)
         try:
@@ -126,28 +129,17 @@ def _body_fault(m):
         )
     if m.api == "completions" and (m.response_format != "none" or m.system):
         return 'api = "completions" needs response_format = "none", and no system: it is bare text'
-    if m.think and len(m.think) != 2:
+    if len(m.think or ()) == 1:
         return "think is an opening and a closing tag, or empty"
     if (m.usd_per_million_in is None) != (m.usd_per_million_out is None):
         return "give both usd_per_million_in and usd_per_million_out, or neither"
-    return ""
-
-
-def _address_fault(m):
-    """What is wrong with where an entry's calls go; a key that stands in it is never repeated."""
-    try:
-        sound = urlsplit(m.base_url).port != 0 and re.fullmatch(r"https?://\S+", m.base_url)
-    except ValueError:
-        sound = False
-    if not sound and m.provider != "local" and not VARIABLE.search(m.base_url):
+    sound = ADDRESS.fullmatch(m.base_url) or VARIABLE.search(m.base_url)
+    if not sound and m.provider != "local":
         return "base_url should be an address, such as https://api.example.org/v1"
     if not re.fullmatch(r"([A-Za-z_]\w*)?", m.api_key_env):
         return "api_key_env is the name of an environment variable, not a key"
-    beside = {**m.headers, **m.query}
-    for name, value in beside.items():
-        if not (HEADER.fullmatch(name) and value.isascii() and value.isprintable()):
-            return f"headers and query: {name!r} should be a name, with one line of ASCII"
-    named = any(KEY_NAMES.search(k) and not VARIABLE.search(v) for k, v in beside.items())
+    beside = {**m.headers, **m.query}.items()
+    named = any(KEY_NAMES.search(k) and not VARIABLE.search(v) for k, v in beside)
     if named or PASSWORD.search(m.base_url) or LITERAL_KEY.search(repr(m)):
         return "a key stands in it, or a password; write ${VARIABLE}, a variable of the environment"
     return ""
@@ -158,14 +150,11 @@ def as_model(name: str, fields: dict, where: str = "the entry") -> Model:
     try:
         if not re.fullmatch(r"\S{1,100}", name) or not name.isprintable():
             raise ValueError("its name must be one word of at most 100 characters")
-        if not isinstance(fields, dict):
-            raise ValueError("it is no entry; a field belongs below its [name]")
-        if fields and all(isinstance(v, dict) for v in fields.values()):
+        inner = isinstance(fields, dict) and [isinstance(v, dict) for v in fields.values()]
+        if inner and all(inner):
             raise ValueError(f'a name with a dot must be quoted: ["{name}.{next(iter(fields))}"]')
-        for field in fields:
+        for field in fields if inner else ():
             choose(field, Model.__struct_fields__, "field")
-        for field, valid in ONE_OF.items():
-            choose(fields.get(field, valid[0]), valid, field)
         return outside.fitted(fields, Model)
     except (ValueError, BedsideError) as e:
         raise BedsideError(f"{where}: {e}") from None
@@ -234,18 +223,16 @@ def named(name: str, what: str = "model", *others: str) -> str:
     what: it is, as a BedsideError says that names what is wrong with its entry, or for an unknown
     name the nearest ones and how to add an entry.
     """
-    if name in (known := entries()) or name in others:
-        return name
     for bad in (name, name.partition(".")[0]):  # a name with a dot that isn't quoted
-        if bad in faulty():
+        if bad in faulty() and name not in entries():
             raise BedsideError(faulty()[bad])
-    near = difflib.get_close_matches(name, [*known, *others], cutoff=0.4)
-    hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else "."
-    head = name if re.fullmatch(r"[\w-]+", name) else json.dumps(name)
-    raise BedsideError(
-        f"unknown {what} {name!r}{hint} To add it, write an entry [{head}] at the end of"
-        " data/models.toml, as docs/your_model.md shows"
-    )
+    try:
+        return choose(name, [*entries(), *others], what)
+    except BedsideError as e:
+        raise BedsideError(
+            f"{e}. To add it, write an entry at the end of data/models.toml, as docs/your_model.md"
+            " shows"
+        ) from None
 
 
 def is_embedded(name: str) -> bool:
@@ -434,9 +421,7 @@ def _check_alone(name):
         question = [{"role": "user", "content": "Hello"}]
         return store.canonical(identity(name, body(name, question, {"max_tokens": 100})))
 
-    alike = [
-        n for n, m in entries().items() if m.model == model(name).model and key(n) == key(name)
-    ]
+    alike = [n for n in entries() if model(n).model == model(name).model and key(n) == key(name)]
     if len({model(n).base_url.rstrip("/") for n in alike}) > 1:
         raise StopRun(
             f"the models {', '.join(map(repr, alike))} share recorded replies, but not the address;"

@@ -93,9 +93,13 @@ class Request:
         Every token of a prompt stands for at least one byte of it, whatever the script, where a
         vocabulary holds all bytes, as those of today's models do. The reply has at most its limit.
         """
+        return prompt_tokens(self._sent), self.most
+
+    @property
+    def most(self) -> int:
+        """Tokens that the reply has at most."""
         names = (model(self.model).max_tokens_name, "max_tokens")
-        limits = [self._body[k] for k in names if k in self._body] or [UNLIMITED]
-        return prompt_tokens(self._sent), limits[0]
+        return next((self._body[k] for k in names if k in self._body), UNLIMITED)
 
     @property
     def likely(self) -> int:

@@ -1,8 +1,7 @@
 """Recordings: replies by the key of their request, on disk before anyone uses them.
 
 A folder of JSON Lines files, one reply a line, the key first; later lines win. All lines are
-checked when they are read and parsed when they are wanted, so that a hundred thousand replies open
-in half a second.
+checked when they are read, a hundred thousand in a second or two, and parsed again when wanted.
 
 A crash can leave a part of a line at the end of a file. The next write closes it off, with a mark,
 and its reply is asked for again. Any other line that is no recording is damage, and stops before
@@ -19,12 +18,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
+from filelock import lock_descriptor
 
 from bedside import BedsideError
 from bedside.read import outside, paths
 from bedside.read.paths import file_name, rel
-
-from . import locks
 
 PRIVATE = ("messages", "response_format")  # kept as digests: they hold other people's data
 CUT = b"\t"  # behind a line that a crash cut short; no harm where only its end was missing
@@ -54,8 +52,6 @@ class Record(msgspec.Struct):
     latency_s: float | None = None
 
 
-_RECORD = msgspec.json.Decoder(Record)
-
 # Canonical JSON: sorted keys, no blanks, ASCII only. Raises ValueError on NaN.
 canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
 
@@ -78,7 +74,7 @@ def append(path: Path, lines: list[bytes], keep: bool = True) -> None:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "a+b", buffering=0) as file:
-        locks.lock(file)
+        lock_descriptor(file.fileno())
         end = file.seek(0, os.SEEK_END)
         file.seek(max(0, end - 1))
         if keep and file.read(1) not in (b"", b"\n"):
@@ -94,16 +90,6 @@ def append(path: Path, lines: list[bytes], keep: bool = True) -> None:
         finally:
             if not keep:
                 file.truncate(end)
-
-
-def key_in(line: bytes) -> str:
-    """The key in a recording's line; ValueError if it is no recording."""
-    try:
-        if line.isascii():  # msgspec lets other bytes pass in fields that it leaves out
-            return _RECORD.decode(line).key
-    except (msgspec.MsgspecError, RecursionError):
-        pass  # it also refuses what Python writes: lone surrogates, infinity
-    return outside.fitted(outside.parsed(line.decode()), Record).key
 
 
 class Recordings:
@@ -142,13 +128,14 @@ class Recordings:
         at, before = self._done.get(path, (0, 0))
         with open(path, "rb") as file:
             with contextlib.suppress(OSError):  # where no file can be locked recordings replay
-                locks.lock(file, shared=True)  # what others write is whole, and on disk
+                lock_descriptor(file.fileno())  # what others write is whole, and on disk
             file.seek(at)
             for number, line in enumerate(file, before + 1):
                 whole = line.endswith(b"\n")
                 try:
                     if line.strip():
-                        self._lines[key_in(line)] = line
+                        found = outside.fitted(outside.parsed(line.decode()), Record)
+                        self._lines[found.key] = line
                 except ValueError as e:
                     if whole and not line.rstrip(b"\r\n").endswith(CUT):
                         json_fault = isinstance(e, json.JSONDecodeError | UnicodeError)

@@ -1,10 +1,10 @@
-"""Submitting: request files sent by the `openai` client, waited for and taken in, again and again.
+"""Submitting: request files sent by the `openai` client, waited for, taken in, round by round.
 
     submit(study)     # until nothing is left to ask
     tell(study)       # only write what can be asked now, for an engine of yours
 
-A study has a run (its name), an account, ask(folder), which lets its notebooks put down below the
-folder what they ask, fault: what ended one of them, and command: what shows what came.
+A study has a run (its name), an account, ask(), which gives what its notebooks ask now, as
+`batches.row`, fault: what ended some of them, and command: what shows what came.
 What a file has become stands beside it before and after each step, so that a run that is killed
 goes on where it was, and no file becomes a batch twice.
 """
@@ -12,7 +12,6 @@ goes on where it was, and no file becomes a batch twice.
 import functools
 import itertools
 import re
-import shutil
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -20,11 +19,12 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from filelock import lock_descriptor
 
 from bedside import BedsideError
 from bedside.read import paths
 
-from . import batches, failures, locks, registry
+from . import batches, failures, registry
 from .batches import Job
 from .registry import StopRun
 
@@ -33,26 +33,24 @@ FIRST_S, LONGEST_S = 0.2, 60.0  # between two tries, or two looks at what is und
 TRIES = 3  # of a line whose failure may pass
 OVER = ("completed", "failed", "expired", "cancelled")
 EARLY = re.compile(r"(find|such) file", re.I)  # said, at times, of what has just been uploaded
-FULL = "token_limit_exceeded"  # too many tokens are under way; later there is room
 
 say = functools.partial(print, flush=True)  # a line at once, also into a file
 
 
 def tell(study: Any, say: Callable[[str], None] = say) -> list[Job]:
-    """Write what can be asked now, without what is under way; say what it is and what to do.
+    """Write what can be asked now, unless batches are under way; say what it is and what to do.
 
     BedsideError if a notebook failed and there is nothing to ask.
     """
-    sent = _jobs(study.run)
-    made = _written(study, sent)
-    for job in made:
+    if under_way := _jobs(study.run):
+        say(f"{len(under_way)} submitted batches are under way: SUBMIT=1 takes them in and goes on")
+        return []
+    for job in (made := batches.write(study.ask(), study.run)):
         cost = "" if job.most is None else f", at most ${job.most:.2f}"
         say(f"{job.name}: {job.lines} requests, {Path(job.path).stat().st_size / 1e6:.1f} MB{cost}")
     if made:
         say("let an engine answer, `make collect FROM=...`, and the same command goes on")
-    if sent:
-        say(f"{len(sent)} submitted batches are under way: SUBMIT=1 takes them in and goes on")
-    elif not made:
+    else:
         _end(study, say)
     return made
 
@@ -61,16 +59,6 @@ def _end(study, say):
     if study.fault:
         raise BedsideError(study.fault)
     say(f"nothing is left to ask in batches; `{study.command}` calls for what none brought")
-
-
-def _written(study, jobs, lost=()):
-    """Request files of what a study can ask now, besides those of jobs and what is lost."""
-    scratch = paths.BATCHES / study.run / ".scratch"
-    shutil.rmtree(scratch, ignore_errors=True)
-    study.ask(scratch)
-    made = batches.write(scratch, study.run, {*lost}.union(*(job.keys() for job in jobs)))
-    shutil.rmtree(scratch, ignore_errors=True)
-    return made
 
 
 def _jobs(run):
@@ -83,25 +71,22 @@ def _jobs(run):
             told = "look up at the provider whether its batch exists; if not, delete this file"
             raise BedsideError(f"{paths.rel(path)} can't be read: {told}, then run again") from None
         job.path = str(path.parent / job.path)
-        jobs += [] if job.taken else [job]
+        jobs.append(job)
     return jobs
 
 
 def submit(study: Any, say: Callable[[str], None] = say) -> None:
-    """Send what waits, and take in what comes, until nothing can be asked any more.
+    """Send what can be asked and take in what comes, round after round, until nothing is left.
 
-    A batch that is over makes room for what follows from it, whatever else is under way. Raises
-    StopRun where going on is pointless or a budget would be passed, once all that is under way has
-    been taken in.
+    Raises StopRun where going on is pointless or a budget would be passed; what is under way then,
+    the same command takes in.
     """
     folder = paths.BATCHES / study.run
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / ".lock", "w") as lock:
-        try:
-            locks.lock(lock, wait=False)
-        except OSError:
+        if not lock_descriptor(lock.fileno(), blocking=False):
             told = "another process submits its batches; wait for it or end it"
-            raise BedsideError(f"{paths.rel(folder)}: {told}") from None
+            raise BedsideError(f"{paths.rel(folder)}: {told}")
         _Submission(study, say).run()
 
 
@@ -109,55 +94,51 @@ class _Submission:
     """What one process knows of the batches that it sends and waits for."""
 
     def __init__(self, study, say):
-        self.study, self.say, self.tries, self.stop = study, say, Counter(), None
+        self.study, self.say, self.tries = study, say, Counter()
         self.client = functools.cache(_client)
-        for job in _jobs(study.run):
-            if job.usd is not None:
-                self._settle(job)
-            elif job.file and not job.batch and (there := self._done(job, _made)):
-                job.keep(batch=there.id)
-            elif not job.batch:  # what is in it is asked for anew, within today's budget
-                job.beside.unlink()
-        self.jobs = _jobs(study.run)
-        if self.jobs:
-            say(f"batches of an earlier run go on: {len(self.jobs)}")
-        under_way = {job.path: job.most or 0.0 for job in self.jobs}
-        study.account.adopt_batches(str(paths.BATCHES / study.run), under_way)
 
     def run(self):
-        room = True
-        while True:
-            if room and not self.stop:
-                self._send()
-            if not (sent := [job for job in self.jobs if job.batch]):
-                break
-            room = any([self._over(*each) for each in self._wait(sent)])
-        if self.stop:
-            raise self.stop
-        if self.jobs:
-            why = "there is no room for its tokens, even alone"
-            way = "set batch_tokens in data/models.toml to your account's limit, then run again"
-            raise StopRun(f"{self.jobs[0].name}: {why}; what came is recorded: {way}")
+        jobs = self._left()
+        while jobs or (jobs := self._send()):
+            stops = [self._taken_in(job, self._waited_for(job)) for job in jobs]
+            if any(stops):
+                raise next(filter(None, stops))
+            jobs = []
         if lost := sum(n >= TRIES for n in self.tries.values()):
             self.say(f"{lost} requests failed for good; the same command asks for them again")
         _end(self.study, self.say)
 
+    def _left(self):
+        """What an earlier run has under way; what became no batch is asked for anew."""
+        jobs = []
+        for job in _jobs(self.study.run):
+            if job.usd is not None:
+                self._settle(job)
+                continue
+            if job.file and not job.batch and (there := self._done(job, _made)):
+                job.keep(batch=there.id)
+            if job.batch:
+                self.say(f"{job.name}: {job.batch}, of an earlier run, goes on")
+                jobs.append(job)
+            else:
+                job.beside.unlink()
+        self._reserve(jobs)
+        return jobs
+
+    def _reserve(self, jobs):
+        folder = paths.BATCHES / self.study.run
+        self.study.account.reserve_batches(folder, {job.path: job.most or 0.0 for job in jobs})
+
     def _send(self):
-        """Send what can be asked now, and what waits for room."""
-        try:
-            lost = {k for k, n in self.tries.items() if n >= TRIES}
-            made = _written(self.study, self.jobs, lost)
-            for job in made:
-                self.study.account.check_price(job.model, job.most)
-            self.study.account.reserve_batches({job.path: job.most or 0.0 for job in made})
-            for job in made:
-                job.keep()
-            self.jobs += made
-            for job in self.jobs:
-                if not job.batch:
-                    self._create(job)
-        except BedsideError as e:  # what is under way is taken in before it is raised
-            self.stop = e
+        """The jobs of a round: all that can be asked now."""
+        lost = {k for k, n in self.tries.items() if n >= TRIES}
+        made = batches.write(self.study.ask(), self.study.run, lost)
+        for job in made:
+            self.study.account.check_price(job.model)
+        self._reserve(made)
+        for job in made:
+            self._create(job)
+        return made
 
     def _create(self, job):
         """Make a batch of a file; one that an earlier try has made is found."""
@@ -173,39 +154,27 @@ class _Submission:
             file = {"file": Path(job.path), "purpose": "batch"}
             job.keep(file=self._done(job, lambda client, _: client.files.create(**file)).id)
             job.keep(batch=self._done(job, made).id)
-            self.say(f"{job.name}: {job.lines} requests, submitted as {job.batch}")
         except StopRun as e:
-            if FULL in str(e):
-                return self._hold(job)
             told = "; an endpoint that takes no files: see docs/scale.md" * (not job.file)
             raise StopRun(f"{e}{told}") from None
+        self.say(f"{job.name}: {job.lines} requests, submitted as {job.batch}")
 
-    def _hold(self, job):
-        """Put a file back for whose tokens the service had no room."""
-        job.keep(file="", batch="")
-        self.say(f"{job.name}: no room for its tokens yet; it waits for another batch's end")
-
-    def _wait(self, sent):
-        """Wait until batches are over; these, as (job, batch)."""
-        pause, told = FIRST_S, ""
-        while True:
-            # a service that is silent meanwhile is waited for
-            looks = [(job, self._done(job, _now, itertools.count())) for job in sent]
-            if over := [each for each in looks if each[1].status.lower() in OVER]:
-                return over
-            counts = [batch.request_counts for _, batch in looks if batch.request_counts]
-            done = sum((c.completed or 0) + (c.failed or 0) for c in counts)
-            of = sum(job.lines for job in sent)
-            if (now := f"batches under way: {len(sent)}; requests done: {done} of {of}") != told:
+    def _waited_for(self, job):
+        """A job's batch once it is over; a service that is silent meanwhile is waited for."""
+        told, look = "", lambda client, job: client.batches.retrieve(job.batch)
+        for k in itertools.count():
+            batch = self._done(job, look, itertools.count())
+            if batch.status.lower() in OVER:
+                return batch
+            counts = batch.request_counts
+            done = (counts.completed or 0) + (counts.failed or 0) if counts else 0
+            if (now := f"{job.name} is under way; requests done: {done} of {job.lines}") != told:
                 self.say(now)
-            told, pause = now, min(pause * 1.5, LONGEST_S)
-            time.sleep(pause)
+            told = now
+            time.sleep(min(FIRST_S * 1.5 ** min(k, 99), LONGEST_S))
 
-    def _over(self, job, batch):
-        """Take in what a batch has brought; whether there is room for others now."""
-        errors = (batch.errors and batch.errors.data) or []
-        if any(e.code == FULL for e in errors):
-            return self._hold(job)
+    def _taken_in(self, job, batch):
+        """Record what a batch has brought; why nothing more should be sent, or None."""
         got, ids = [], filter(None, (batch.output_file_id, batch.error_file_id))
         for n, id in enumerate(ids, 1):
             content = self._done(job, lambda client, _, id=id: client.files.content(id))
@@ -215,16 +184,14 @@ class _Submission:
         found = batches.collect(got)
         for line in (f"{job.name}, {batch.status}:", *found.told()):
             self.say(line)
-        self.jobs.remove(job)
-        job.keep(usd=found.usd or 0.0)
-        self._settle(job)
         self.tries.update(job.keys() - found.came)
         self.tries.update({k: TRIES for k, (_, f) in found.failed.items() if not f.again})
-        self.stop = self.stop or _stop(job, batch, errors, found)
-        return True
+        job.keep(usd=found.usd or 0.0)
+        self._settle(job)
+        return _stop(job, batch, found)
 
     def _settle(self, job):
-        """Forget a job whose results are recorded, once the budget has what they cost."""
+        """Forget a job, once the budget has what it did cost."""
         self.study.account.settle_batch(job.path, job.usd)
         job.beside.unlink()
 
@@ -270,17 +237,14 @@ def _made(client, job):
     return next((b for b in listed if b.input_file_id == job.file), None)
 
 
-def _now(client, job):
-    return client.batches.retrieve(job.batch)
-
-
-def _stop(job, batch, errors, found):
+def _stop(job, batch, found):
     """Why nothing more should be sent after a batch, or None."""
     for _, failure in found.failed.values():
         if failure.fate == "stop" or (failure.fate == "all" and not found.came):
             return failures.stop(job.model, failure)
     if batch.status.lower() not in ("failed", "cancelled"):
         return None
+    errors = (batch.errors and batch.errors.data) or []
     said = "".join(f": {e.code or ''}: {e.message or ''}" for e in errors[:3])
     told = failures.cleaned(f"{batch.status} at the provider{said}", registry.secrets(job.model))
     way = "the same command asks for the rest; of what is refused, mend data/models.toml first"

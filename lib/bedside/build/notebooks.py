@@ -237,8 +237,7 @@ def run_all(names: list[str], given: dict, jobs: int = 0, done: Callable | None 
         kernels.warm()
     from . import settings
 
-    mark = (lambda *_: None) if given.get("mode") == "batch" else settings.mark
-    mark(names, "started")
+    settings.mark(names, "started")
     first = {n for n in measuring_judges() if n in names}
     faults, ready = {}, {n: threading.Event() for n in first}
 
@@ -253,13 +252,13 @@ def run_all(names: list[str], given: dict, jobs: int = 0, done: Callable | None 
             if lost := [other for other in before if other in faults]:
                 raise BedsideError(f"{name} did not run, since {lost[0]} failed")
             run(name, given)
-            mark([name], "complete")
+            settings.mark([name], "complete")
             if done:
                 done(name, time.monotonic() - start)
         except BedsideError as e:
             faults[name] = e
             cause = e.cause if isinstance(e, Failed) else str(e)
-            mark([name], "failed", textwrap.shorten(cause, 300, placeholder=" ..."))
+            settings.mark([name], "failed", textwrap.shorten(cause, 300, placeholder=" ..."))
         finally:
             if name in ready:
                 ready[name].set()

@@ -15,7 +15,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterable
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from bedside import BedsideError
@@ -40,12 +40,12 @@ def planned(given: dict, paper: str = "") -> "pd.DataFrame":
     first of them, since its reply is then recorded. Also a column `adaptive`: the notebook's step
     that depends on earlier replies, so that its calls are a bound.
     """
-    names, found = notebooks.listed(paper), {}
-    studies = [[n for n in names if n.startswith(f"{study}/")] for study in paths.papers()]
-    with tempfile.TemporaryDirectory() as tmp, within(figures=tmp):
-        with _at_once() as pool:
-            for rows in pool.map(functools.partial(_study, given), studies):
-                found = rows | found
+    import pandas  # noqa: F401, so that each process has it
+
+    found = {}
+    with tempfile.TemporaryDirectory() as tmp, within(figures=tmp), at_once() as pool:
+        for rows in pool.map(functools.partial(_notebook, given), notebooks.listed(paper)):
+            found = rows | found
     calls = expected(list(found.values()))
     adaptive = {
         f"{study}/{notebook}": step
@@ -55,7 +55,7 @@ def planned(given: dict, paper: str = "") -> "pd.DataFrame":
     return calls.assign(adaptive=[adaptive.get(name, "") for name in calls["notebook"]])
 
 
-def _at_once():
+def at_once() -> Executor:
     """Forked processes, which Ctrl-C ends without a word; libraries survive a fork on Linux."""
     if sys.platform != "linux":
         return ThreadPoolExecutor(1)
@@ -63,23 +63,26 @@ def _at_once():
     return ProcessPoolExecutor(mp_context=fork, initializer=signal.signal, initargs=ends)
 
 
-def _study(given, names):
-    """{key: row} of the calls of a study's notebooks, each that of the first that makes it."""
-    rows = {}
+def _notebook(given, name):
+    """{key: row} of the calls of a notebook."""
     with contextlib.redirect_stdout(io.StringIO()):
-        for name in names:
-            for request in asyncio.run(_asked(name, {**given, "mode": "plan"})):
-                if request.key not in rows:
-                    rows[request.key] = _row(name, request)
-    return rows
+        asyncio.run(execute(name, {**given, "mode": "plan"}, space := {}))
+    asked = space["run"].planned() if "run" in space else ()
+    return {request.key: _row(name, request) for request in asked}
 
 
-async def _asked(name, given):
-    """What a notebook asks for that isn't recorded."""
+def by_study(names: list[str]) -> list[list[str]]:
+    """Notebooks of one study after the other, each study's in their order."""
+    return [[n for n in names if n.startswith(f"{study}/")] for study in paths.papers()]
+
+
+async def execute(name: str, given: dict, space: dict) -> None:
+    """Run a notebook's cells up to its last question, with parameters, in a space of names."""
     cells = [c for c in notebooks.cells(name) if c["cell_type"] == "code"]
     texts = ["".join(c["source"]) for c in cells]
+    texts = [text * ("run.keep(" not in text) for text in texts]  # which asks nothing new
+    space |= {"__name__": "__main__", "display": lambda *_: None}
     last = max((k for k, text in enumerate(texts) if "await" in text), default=-1)
-    space = {"__name__": "__main__", "display": lambda *_: None}
     for k, text in enumerate(texts[: last + 1]):
         try:
             code = compile(text, f"<{name} {k}>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
@@ -91,8 +94,7 @@ async def _asked(name, given):
             told = f"notebooks/{name}.ipynb can't be planned: its code cell {k + 1} raises"
             raise BedsideError(f"{told} {type(e).__name__}: {e}") from e
         if "parameters" in cells[k]["metadata"].get("tags", []):
-            space |= notebooks.typed(name, given)
-    return space["run"].planned() if last >= 0 else []
+            space.update(notebooks.typed(name, given))
 
 
 def _row(name, request):

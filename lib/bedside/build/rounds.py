@@ -1,15 +1,19 @@
-"""Rounds: notebooks run again and again in mode batch, each time putting down what they can ask.
+"""Rounds: notebooks run again and again in mode batch, each time for what they can ask.
 
 submitting.submit(Notebooks(given))
 """
 
-from pathlib import Path
+import asyncio
+import contextlib
+import functools
+import io
+import tempfile
 
 from bedside import BedsideError
 from bedside.asking import batches, budget
 from bedside.read.surroundings import here, within
 
-from . import notebooks, settings
+from . import notebooks, plans, settings
 
 
 class Notebooks:
@@ -20,6 +24,7 @@ class Notebooks:
 
     def __init__(self, given: dict, paper: str = ""):
         self.given, self.fault, self.left = given, "", notebooks.listed(paper)
+        self.scratch = tempfile.TemporaryDirectory()  # of cards, which later rounds read
         profile = given.get("profile", "sample")
         self.run = here.run or profile
         known = {k: v for k, v in given.items() if k in settings.NAMES}
@@ -28,21 +33,33 @@ class Notebooks:
         named = {} if self.run in usual else {"run": self.run}
         self.command = command("record", {**named, **known})
 
-    def ask(self, folder: Path) -> None:
-        """Let all that still miss replies put down what can be asked now, below a folder."""
-        through, self.fault = [], ""
-        with within(figures=str(folder)):
-            try:
-                given = {**self.given, "mode": "batch"}
-                notebooks.run_all(self.left, given, done=lambda name, _: through.append(name))
-            except notebooks.Stopped:
+    def ask(self) -> list[dict]:
+        """What those can ask now that still miss replies, as `batches.row`."""
+        found = {}
+        with within(figures=self.scratch.name), plans.at_once() as pool:
+            study = functools.partial(_study, {**self.given, "mode": "batch"})
+            for mine in pool.map(study, plans.by_study(self.left)):
+                found |= mine
+        self.fault = "\n\n".join(fault for _, fault in found.values() if fault)
+        self.left = [name for name in self.left if any(found[name])]
+        return [row for rows, _ in found.values() for row in rows]
+
+
+def _study(given, names):
+    """{notebook: (what it asks now, what has ended it, in words)} of a study."""
+    found = {}
+    for name in names:
+        fault, space = "", {}
+        try:
+            with contextlib.redirect_stdout(io.StringIO()):
+                asyncio.run(plans.execute(name, given, space))
+        except BedsideError as e:
+            if type(e).__name__ in notebooks.STOPS:
                 raise
-            except BedsideError as e:
-                self.fault = str(e)
-        asked = {p.name.removesuffix(batches.ENDS) for p in folder.rglob(f"*{batches.ENDS}")}
-        left = {n for n in self.left if n.replace("/", ".") in asked or n not in through}
-        cards = notebooks.measuring_judges() if left else ()  # a round doesn't keep them
-        self.left = [n for n in self.left if n in left or n in cards]
+            fault = f"{name}: {e}"
+        asked = space["run"].planned() if "run" in space else ()
+        found[name] = [batches.row(r, space["run"].recordings) for r in asked], fault
+    return found
 
 
 def account(run: settings.Settings) -> budget.Account:

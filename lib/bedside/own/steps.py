@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bedside import BedsideError, choose
-from bedside.asking import registry
+from bedside.asking import batches, registry
 from bedside.asking.models import MODES, waited
 from bedside.build import notebooks, plans, rounds, settings
 from bedside.publish.pages import own as page
@@ -81,10 +81,11 @@ class Questions:
         self.run, self.account, self.fault = f"own-{own.name}", rounds.account(own), ""
         self.command = rounds.command("study", self.given)
 
-    def ask(self, folder: Path) -> None:
-        """Let what can be asked now be put down below a folder."""
-        with within(figures=str(folder)):
-            asyncio.run(_all_of_it(Own(**{**self.given, "mode": "batch"})))
+    def ask(self) -> list[dict]:
+        """What can be asked now, as `batches.row`."""
+        own = Own(**{**self.given, "mode": "batch"})
+        asyncio.run(_all_of_it(own))
+        return [batches.row(r, own.recordings) for r in own.planned()]
 
 
 def execute(own: Own, given: dict) -> None:
@@ -98,7 +99,7 @@ def execute(own: Own, given: dict) -> None:
         budget.make()
     live = within(live=calling)
     try:
-        with live, progress.Watch(calling):
+        with live, progress.watched(calling):
             executed = notebooks.run_own(own.name, {**blank, **given})
     finally:
         if calling:

@@ -2,12 +2,12 @@
 
     load("my_paper")["mp-1"].published          # the file's text with its references filled in
     decided("my_paper", names)                  # {claim: {interpretation: outcome}}
-    run.claim("mp-1", reading("41 of 50", 41 >= 40), basis="run")
+    run.decide(names)                           # in a notebook, for its claims
 
 An interpretation, a plausible way to turn a claim into numbers, has its support in the text and a
-test: one expression over printed numbers that know their rounding (`read.expressions`), or code
-that gives {name: (computed, low, high, holds)}. `holds` is computed, never typed: True, False, or
-None if the numbers allow both. One that is not given lacks data. The verdict follows from all.
+test: one expression over printed numbers that know their rounding (`read.expressions`). Its outcome
+is (computed, low, high, holds): what was found, the range that rounding allows, and True, False, or
+None if the numbers allow both. One without an outcome lacks data. The verdict follows from all.
 
 Besides claims that a text makes there are its numbers' consistency (kind `consistency`: can two
 printed numbers both be right?) and findings of our own, which are `found` or `not found`.
@@ -18,7 +18,6 @@ import functools
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from math import inf
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
@@ -28,10 +27,7 @@ from bedside import BedsideError, choose
 from . import paths, published
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import ArrayLike
-
-    from bedside.run import Run
+    pass
 
 
 OF = ("paper", "summary", "data", "own")  # which text states it; own: none, it is our question
@@ -96,7 +92,7 @@ class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     ask: str = ""
     unbounded: str = ""
     notebook: str = ""
-    basis: str = "recomputed"
+    basis: Literal["published", "recomputed", "raw", "run", "none"] = "recomputed"
     test: str = ""
     data: str = ""
     id: str = ""
@@ -172,9 +168,9 @@ def ways(claim: Claim) -> dict[str, Interpretation]:
 
 
 def decided(
-    paper: str, names: Mapping[str, Any], notebook: str = ""
+    paper: str, names: Mapping[str, Any], notebook: str = "", also: Iterable[str] = ()
 ) -> dict[str, dict[str, tuple]]:
-    """What the tests of a notebook's claims, or of all, come to: {claim: {name: outcome}}.
+    """What tests come to, of a notebook's claims and `also` or of all: {claim: {name: outcome}}.
 
     names: the quantities and functions that expressions may use; None is a quantity whose data
     aren't here, and an interpretation that names it has no outcome.
@@ -191,7 +187,7 @@ def decided(
         for name, text in shared.items():
             names[name] = None if lacks(text) else expressions.evaluated(text, names)
     for id, claim in claims.items():
-        if notebook not in ("", claim.notebook):
+        if notebook not in ("", claim.notebook) and id not in also:
             continue
         names["claimed"], found[id] = claim.value, {}
         for name, way in ways(claim).items():
@@ -219,74 +215,6 @@ def _filled(paper, text):
         return MINUS_ZERO.sub("", format(numbers[-1], (match[4] or "g").strip()))
 
     return REFERENCE.sub(number, text), numbers
-
-
-def reading(
-    computed: float | str,
-    holds: "bool | np.bool | None",
-    low: float | None = None,
-    high: float | None = None,
-    name: str = AS_WRITTEN,
-) -> dict[str, tuple]:
-    """One reading of a claim by its name, with its `outcome`."""
-    return {name: outcome(computed, holds, low, high)}
-
-
-def outcome(
-    computed: float | str,
-    holds: "bool | np.bool | None",
-    low: float | None = None,
-    high: float | None = None,
-) -> tuple:
-    """What a reading comes to: what was computed, a number or words, and whether the claim holds.
-
-    low, high: the range that the rounding of the printed numbers allows.
-    """
-    low, high = (None if x is None else float(x) for x in (low, high))
-    if isinstance(computed, str):
-        computed = MINUS_ZERO.sub("", computed)
-    return computed, low, high, None if holds is None else bool(holds)
-
-
-def in_words(values: Mapping[str, object], form: str = "", between: str = ", ") -> str:
-    """Named numbers as text, each in this format; names are shown without underscores."""
-    return between.join(f"{str(k).replace('_', ' ')} {v:{form}}" for k, v in values.items())
-
-
-def same(run: "Run", id: str, computed: float | None, digits: int, name: str = AS_WRITTEN) -> dict:
-    """The reading of a claim that is one printed number: does the computed one round to it?
-
-    computed: None if it is not available; then there is no reading.
-    """
-    if computed is None:
-        return {}
-    shown = f"{computed:z.{digits}f}"
-    return reading(shown, shown == f"{load(run.paper)[id].value:z.{digits}f}", name=name)
-
-
-def between(low: float, high: float, least: float = -inf, most: float = inf) -> bool | None:
-    """Whether a number between low and high is between least and most; None if it may be.
-
-    Differences up to 1e-10 are ignored.
-    """
-    slack = 1e-10
-    if low >= least - slack and high <= most + slack:
-        return True
-    return False if high < least - slack or low > most + slack else None
-
-
-def near(values: "ArrayLike", slack: float, least: float = -inf, most: float = inf) -> bool | None:
-    """Whether all values are `between` least and most, each of them off by `slack` at most."""
-    import numpy as np
-
-    ends = [(x - slack, x + slack) for x in np.ravel(np.asarray(values, dtype=float))]
-    return every(between(*end, least, most) for end in ends)
-
-
-def every(holds: Iterable[bool | None]) -> bool | None:
-    """Whether all hold: False if one doesn't; None if none fails and one is open."""
-    said = {None if h is None else bool(h) for h in holds}
-    return False if False in said else None if None in said else True
 
 
 def judged(paper: str, id: str, readings: dict[str, tuple]) -> tuple[str, list[dict]]:

@@ -112,7 +112,7 @@ def outcome(text: str, names: Mapping[str, Any]) -> tuple:
 def _told(value):
     """What was compared, in words."""
     if isinstance(value, list):
-        return ", ".join(map(_told, value))
+        return ", ".join(map(_told, value)) or "none"
     if isinstance(value, Rounded):
         return f"{float(value.value):z.3g}"
     return f"{value:z.4g}" if isinstance(value, Number) else str(value or "")

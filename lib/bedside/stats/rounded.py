@@ -245,8 +245,9 @@ def possible(which: Any) -> Any:
     return comparison(which).may
 
 
-def size(x: Rounded) -> Rounded:
+def size(x: Any) -> Rounded:
     """Absolute values."""
+    x = _rounded(x)
     low = np.maximum(0, np.maximum(x.low, -x.high))
     return Rounded(low, abs(x.value), np.maximum(-x.low, x.high))
 

@@ -7,7 +7,6 @@ Texts are shown in full, wrapped, left-aligned and escaped, since data and model
 Colours and sizes are those of the surrounding page.
 """
 
-from html import escape
 from numbers import Number
 from typing import TYPE_CHECKING
 
@@ -59,17 +58,6 @@ def _text(value, digits):
         value = sorted(value) if isinstance(value, set) else value
         return "\n".join(f"• {entry}" for entry in value)
     return str(value)
-
-
-class Reading(dict):
-    """Sentences by what they are about, as a notebook shows them: a paragraph each."""
-
-    def _repr_html_(self):
-        parts = ((escape(about), escape(text)) for about, text in self.items())
-        return "".join(f"<p>{f'<b>{a}.</b> ' if a else ''}{text}</p>" for a, text in parts)
-
-    def __repr__(self):
-        return "\n".join(f"{about}: {text}" if about else text for about, text in self.items())
 
 
 class Claims(pd.DataFrame):

@@ -6,7 +6,7 @@ from itertools import cycle
 from bedside.write import plots
 from bedside.write.tables import without_bounds
 
-from .implied import QUESTIONS, SUMMARY
+from .printed import QUESTIONS, SUMMARY
 from .tables.evaluation import series
 from .tables.generation import HARD
 from .v2.tables import HITS, in_plane
@@ -271,23 +271,3 @@ def tradeoff(shown):
         "Arrows: from a system to the same with its fix, as a summary of version 2 prints them, in"
         " percent. Along a dashed line the mean of both rates is the same.",
     )
-
-
-def partly(pcs, kept, limits):
-    """PCS by the share of people's 0s that the judge keeps. pcs: share x system; kept: as printed.
-
-    limits: of the interval around `kept`. Systems are named where their lines end.
-    """
-    figure, ((ax,),) = plots.figure((9, 5))
-    ax.axvspan(*limits, color=plots.GRID, zorder=0, label="C.1, 95% interval")
-    ax.axvline(kept, color=plots.SOFT, linewidth=1, label="C.1: as printed")
-    ranked = pcs.iloc[-1].sort_values()
-    for k, (system, at) in enumerate(zip(ranked.index, plots.apart(ranked, 0.055))):
-        dash, ink = ("-", "--", ":", "-.")[k % 4], (plots.BLUE, plots.INK)[k // 4]
-        ax.plot(pcs.index, pcs[system], color=ink, linestyle=dash)
-        ax.text(1.01, at, system, fontsize=plots.SMALL, va="center")
-    ax.set(xlim=(pcs.index.min(), 1.17), xlabel="share of people's 0s that the judge keeps")
-    ax.set_xticks([t / 10 for t in range(3, 11)])
-    ax.set_ylabel("PCS, if people had graded")
-    plots.legend_below(figure)
-    return figure

@@ -6,20 +6,22 @@ import numpy as np
 import pandas as pd
 
 from bedside import stats
-from bedside.read.checks import complete, counterparts, merged, normal, shared, spellings
-from bedside.read.claims import between, every, reading
+from bedside.read.checks import (
+    complete,
+    counterparts,
+    merged,
+    normal,
+    report,
+    shared,
+    spellings,
+)
+from bedside.stats.rounded import Comparison, Rounded
 
-from .data import CATEGORIES, DROPPED, taken_out
+from . import data
+from .data import CATEGORIES, taken_out
 from .generation import balance
 
-CLAIMS = """
-cm-myths cm-myths-unique cm-cancer-types
-cm-start cm-manual cm-per-myth cm-entire-myths cm-partial-run
-cm-first-76 cm-balanced cm-even cm-algorithm
-cm-subset cm-nfp-source cm-exclude cm-distinct cm-gaps
-cm-review-even cm-dropped
-""".split()
-EDGE = 0.01  # ours: a run over all myths begins and ends within this share of their number
+NOTEBOOK = "02_adversarial_generation"  # decides claims on the released data
 
 
 def kept(candidates, released):
@@ -55,28 +57,6 @@ def reviewed(run, raw, tried):
     return made.assign(configuration="candidate", reply=made["correction"])
 
 
-def readings(run, raw, start, checked):
-    """Readings of CLAIMS, {id: readings}, from the released data and `checks.report`.
-
-    raw: `data.released`; if it is empty, so are all readings. start: `data.starting_examples`.
-    """
-    if not raw:
-        return dict.fromkeys(CLAIMS, {})
-    counts = run.published("v1 text 3", "v1 text 4.1", "v1 text B.1", "v1 text B.4")
-    said = {(r.row, r.column): int(r.value) for r in counts.itertuples()}
-    offered = complete(raw["candidates"], ["category", "generator", "myth"])  # none falls out
-    hit = kept(offered, raw["released"])
-    found = {
-        **_on_myths(said, raw["myths"]),
-        **_on_start(said, raw, start),
-        **_on_runs(said, offered, hit),
-        **balancing(run, offered),
-        **_on_sets(raw, checked),
-        **_on_review(offered, hit),
-    }
-    return {id: found[id] for id in CLAIMS}
-
-
 def labels(raw, start):
     """What labels in the files show: names of one generator, the generator of hand-made questions.
 
@@ -92,35 +72,56 @@ def labels(raw, start):
     }
 
 
-def _on_myths(said, myths):
-    """Section 3.1: how many myths there are, and for how many cancers."""
-    made, n = {}, len(myths)
-    for name, columns in {
-        "entries with all their fields": ["cancer", "myth", "fact", "source"],
-        "cancer and myth": ["cancer", "myth"],
-        "myth and fact": ["myth", "fact"],
-        "the myth's text": ["myth"],
-    }.items():
-        texts = myths[columns].map(normal).agg(" | ".join, axis=1)
-        made |= reading(f"{texts.nunique()} of {n}", texts.is_unique, name=name)
-    counts = sorted(_types(myths["cancer"]))
-    low, high = counts[0], counts[-1]
-    listed = said["cancer types", "count"]
+# ---- what tests of claims use (`claims.names`)
+
+
+def names(run):
+    """Quantities of the released data, or None; what `by_algorithm` gives is not among them."""
+    raw = data.released(run)
+    if not raw:
+        return dict.fromkeys(RELEASED)
+    offered = complete(raw["candidates"], ["category", "generator", "myth"])  # none falls out
+    hit, rest = kept(offered, raw["released"]), offered[~offered["first"]]
     return {
-        "cm-myths": reading(f"{n}", n == said["myths", "count"]),
-        "cm-myths-unique": made,
-        "cm-cancer-types": reading(
-            f"{low} to {high} by how names are counted",
-            between(low, high, listed, listed),
-            low,
-            high,
-            name="names in the file of myths",
-        ),
+        **_of_myths(raw["myths"]),
+        **_of_start(raw, data.starting_examples(run)),
+        **_of_runs(offered),
+        **_of_categories(offered),
+        **_of_sets(run, raw),
+        "offered": len(offered),
+        "first": len(offered) - len(rest),
+        "kept_share": hit[rest.index].groupby(rest["generator"]).mean(),
+        "p_kept": _independent(rest["generator"], hit[rest.index]),
+        "dropped_kept": hit[offered["item"].isin(data.DROPPED)],
+    }
+
+
+RELEASED = """
+myths different_myths types starting starting_offered most_a_myth reach early_last later_first
+offered first by_generator left_over parts first_share p_even p_even_each kept_share p_kept
+dropped_kept near plain_offered in_both repeated empty
+""".split()
+
+
+def _of_myths(myths):
+    """Section 3.1: how many myths there are, how many differ, and for how many cancers."""
+    by = {
+        "entries": ["cancer", "myth", "fact", "source"],
+        "cancer_and_myth": ["cancer", "myth"],
+        "myth_and_fact": ["myth", "fact"],
+        "myth": ["myth"],
+    }
+    texts = {k: myths[columns].map(normal).agg(" | ".join, axis=1) for k, columns in by.items()}
+    types = _types(myths["cancer"])
+    return {
+        "myths": len(myths),
+        "different_myths": {k: text.nunique() for k, text in texts.items()},
+        "types": Rounded(min(types), max(types), max(types)),
     }
 
 
 def _types(names):
-    """Numbers of cancer types, by several ways to tell two names apart, the strictest first."""
+    """Numbers of cancer types, by several ways to tell two names apart."""
     names = list(dict.fromkeys(names))
     kind = re.compile(r".*\(([^()]*(?:Cancer|Lymphoma|Sarcoma))\)$")
     ways = (
@@ -131,77 +132,72 @@ def _types(names):
     return [*(len({way(name) for name in names}) for way in ways), merged(names)]
 
 
-def _on_start(said, raw, start):
+def _of_start(raw, start):
     """Sections 3.2 and 4.1, appendix B.1: what the generators started from."""
-    size = start["kind"].value_counts()
     valid = start.loc[start["kind"] == "valid", "question"]
-    offered, released = (len(shared(valid, raw[k]["question"])) for k in ("candidates", "released"))
     return {
-        "cm-start": reading(
-            f"{size['valid']} valid, {size['invalid']} invalid",
-            (size["valid"], size["invalid"])
-            == (said["positive examples", "count"], said["negative examples", "count"]),
-        ),
-        "cm-manual": reading(
-            f"{offered} of {len(valid)} stand among the candidates, {released} are released",
-            offered == len(valid) == said["candidates", "manual"],
-        ),
+        "starting": start["kind"].value_counts(),
+        "starting_offered": len(shared(valid, raw["candidates"]["question"])),
     }
 
 
-def _on_runs(said, offered, hit):
+def _of_runs(offered):
     """Section 3.2, appendix B.4: which myths each generator's questions rest on."""
     made = offered[offered["myth"] > 0]
-    first, rest = offered[offered["first"]], made[~made["first"]]
-    reach = made.groupby("generator")["myth"].agg(["min", "max"])
-    ends = ", ".join(f"{r.Index} {r.min} to {r.max}" for r in reach.itertuples())
-    myths = said["myths", "count"]
-    early = made.loc[made["first"], "myth"]
-    later = rest.loc[rest["generator"] == "GPT-4o", "myth"]
-    most = made.groupby(["generator", "myth"]).size().max()
+    later = made[~made["first"] & (made["generator"] == "GPT-4o")]
     return {
-        "cm-per-myth": reading(f"{most}", most <= said["questions per myth", "count"]),
-        "cm-entire-myths": reading(
-            f"myths {ends} of {myths}",
-            reach["min"].max() <= EDGE * myths and reach["max"].min() >= (1 - EDGE) * myths,
-        ),
-        "cm-partial-run": reading(
-            f"at first {early.min()} to {early.max()}, later {later.min()} to {later.max()}",
-            later.min() > early.max(),
-        ),
-        "cm-first-76": reading(
-            f"{len(first)}, of which {hit[first.index].sum()} are released",
-            len(first) == said["valid at first", "count"],
-        ),
+        "most_a_myth": made.groupby(["generator", "myth"]).size().max(),
+        "reach": made.groupby("generator")["myth"].agg(first="min", last="max"),
+        "early_last": made.loc[made["first"], "myth"].max(),
+        "later_first": later["myth"].min(),
     }
 
 
-def balancing(run, offered):
-    """Section 4.1, appendix B.3: what the physicians were given; how even its categories are.
+def _of_categories(offered):
+    """Section 4.1, appendix B.3: how even generators and categories are.
 
-    What `by_algorithm` says is left out: it needs the generated questions.
+    parts: questions by category, of all and of each generator without the first set, which was not
+    balanced.
     """
-    counts = run.published("v1 text 4.1", "v1 text B.4")
-    said = {(r.row, r.column): int(r.value) for r in counts.itertuples()}
-    first, rest = offered[offered["first"]], offered[~offered["first"]]
-    gone = said["generated at first", "count"] - said["valid at first", "count"]
-    parts = rest["generator"].value_counts()
-    total = len(offered) + gone
-    a_category = parts / len(CATEGORIES)
-    same = parts.nunique() == 1 and (a_category % 1 == 0).all()
+    rest, first = offered[~offered["first"]], offered[offered["first"]]
+    parts = pd.crosstab(rest["category"], rest["generator"]).assign(all=0)
+    parts = parts.reindex(CATEGORIES.values(), fill_value=0)
+    parts["all"] = offered["category"].value_counts().reindex(parts.index, fill_value=0)
+    each = parts.drop(columns="all")
+    a_generator = rest["generator"].value_counts()
     return {
-        "cm-balanced": reading(
-            f"{len(first)} + {' + '.join(map(str, parts))} + {gone} taken out before = {total}",
-            total == said["balanced", "all"],
-            name="the file and what the first review took out",
-        ),
-        "cm-algorithm": reading(
-            f"{', '.join(map(str, parts))} = {len(CATEGORIES)} x {a_category.iloc[0]:g}",
-            same,
-            name="a fixed number a generator",
-        ),
-        "cm-even": _evenness(first, rest, offered),
+        "by_generator": a_generator,
+        "left_over": a_generator % len(CATEGORIES),
+        "parts": parts / parts.sum(),
+        "first_share": first["category"].value_counts(normalize=True),
+        "p_even": stats.even(parts["all"]),
+        "p_even_each": pd.Series(stats.holm([stats.even(each[k]) for k in each]), each.columns),
     }
+
+
+def _of_sets(run, raw):
+    """What the released sets share with the candidates and each other; repeated and empty texts."""
+    offered, released = raw["candidates"]["question"], raw["released"]["question"]
+    plain = raw["nfp"]["example_question"]
+    mine = ["cancer_myth_candidates", "cancer_myth_released", "cancer_myth_nfp"]
+    found = report(dict(zip(mine, run.load(*mine)))).groupby("column")["value"].sum()
+    return {
+        "near": len(counterparts(offered, released)),
+        "plain_offered": len(shared(offered, plain)),
+        "in_both": len(shared(released, plain)),
+        "repeated": int(found["repeated texts"]),
+        "empty": int(found["empty cells"]),
+    }
+
+
+def _independent(group, hit):
+    """p of a chi-squared test of equal shares of `hit` in all groups."""
+    from scipy.stats import chi2_contingency
+
+    return chi2_contingency(pd.crosstab(group, hit)).pvalue
+
+
+# ---- Algorithm 1
 
 
 def selected(generated, offered, rng):
@@ -226,10 +222,11 @@ def _numbers(rest):
 
 
 def by_algorithm(made, chosen, offered):
-    """Appendix B.3: readings of what Algorithm 1 gives, {id: readings}; made, chosen: `selected`.
+    """Appendix B.3: (taken, full), comparisons by generator and category; made, chosen: `selected`.
 
-    Its first step takes a fixed number of each category of a generator, and all of a smaller one.
-    Open if a question has no known generator or category, or a candidate wasn't generated.
+    taken: as Algorithm 1's first step does, the candidates have a fixed number of the category, or
+    all of a smaller one. full: it selects the fixed number. Open if a question has no known
+    generator or category, or a candidate wasn't generated.
     """
     by, rest = ["generator", "category"], offered[~offered["first"]]
     _, fixed = _numbers(rest)
@@ -238,93 +235,6 @@ def by_algorithm(made, chosen, offered):
     sizes, begun, given = (
         part.groupby(by).size().reindex(cells, fill_value=0) for part in (made, taken, chosen)
     )
-    first, full = begun >= sizes.clip(upper=fixed), given >= fixed
     whole = made[by].notna().all(axis=None) and len(taken) == len(rest)  # else nothing is sure
-    return {
-        "cm-algorithm": reading(
-            f"{first.sum()} of {len(cells)} have {fixed}, or all that were generated",
-            first.all() if whole else None,
-            name="a fixed number a category first",
-        ),
-        "cm-even": reading(
-            f"{full.sum()} of {len(cells)} have {fixed} ({given.min()} to {given.max()})",
-            full.all() if whole else None,
-            name="what Algorithm 1 gives",
-        ),
-    }
-
-
-def _evenness(first, rest, offered):
-    """Are the categories even? All readings but that of Algorithm 1, which `by_algorithm` has."""
-    counts = offered["category"].value_counts()
-    by = {  # a category without a question counts 0
-        generator: part["category"].value_counts().reindex(CATEGORIES.values(), fill_value=0)
-        for generator, part in rest.groupby("generator")
-    }
-    apart = dict(zip(by, stats.holm([stats.even(part) for part in by.values()])))
-    told = "; ".join(f"{g} {c.min()} to {c.max()} (p = {apart[g]:.1g})" for g, c in by.items())
-    largest, before = counts.max() / len(offered), first["category"].value_counts(normalize=True)
-    after = by["GPT-4o"] / by["GPT-4o"].sum()
-    p = stats.even(counts)
-    return (
-        reading(
-            f"the largest has {100 * largest:.0f}%, an even share is {100 / len(CATEGORIES):.0f}%",
-            largest <= 2 / len(CATEGORIES),
-            name="no category dominates",
-        )
-        | reading(
-            f"GPT-4o's largest has {100 * after.max():.0f}%, before {100 * before.max():.0f}%",
-            after.max() < before.max(),
-            name="evener than the first set, which was not balanced",
-        )
-        | reading(
-            f"{counts.min()} to {counts.max()} of {len(offered)} (p = {p:.1g})",
-            p > 0.05,
-            name="equal shares of all",
-        )
-        | reading(told, min(apart.values()) > 0.05, name="equal shares within each generator")
-    )
-
-
-def _on_sets(raw, checked):
-    """What the released sets share with the candidates and each other; repeated and empty texts."""
-    offered, released = raw["candidates"]["question"], raw["released"]["question"]
-    plain = raw["nfp"]["example_question"]
-    exact, from_offered = len(shared(released, offered)), len(shared(offered, plain))
-    near = len(counterparts(offered, released))
-    both = len(shared(released, plain))
-    mine = ["cancer_myth_candidates", "cancer_myth_released", "cancer_myth_nfp"]
-    total = checked[checked["row"].isin(mine)].groupby("column")["value"].sum()
-    twice, gaps = int(total["repeated texts"]), int(total["empty cells"])
-    return {
-        "cm-subset": reading(
-            f"{near} of {len(released)}, {near - exact} of them reworded", near == len(released)
-        ),
-        "cm-nfp-source": reading(f"{from_offered}", from_offered == len(plain)),
-        "cm-exclude": reading(f"{both} of {len(plain)} stands in both", not both),
-        "cm-distinct": reading(f"{twice}", not twice),
-        "cm-gaps": reading(f"{gaps}", not gaps),
-    }
-
-
-def _on_review(offered, hit):
-    """Does the review keep a smaller share of one generator's questions (without the first set)?"""
-    rest = offered[~offered["first"]]
-    share = hit[rest.index].groupby(rest["generator"]).mean().sort_values(ascending=False)
-    p = _independent(rest["generator"], hit[rest.index])
-    told = ", ".join(f"{g} {100 * k:.0f}%" for g, k in share.items())
-    lowest = share.index[-1] == "Gemini-1.5-Pro"
-    shown = hit[offered["item"].isin(DROPPED)]
-    gone = len(shown) == len(DROPPED) and not shown.any()
-    return {
-        "cm-review-even": reading(f"{told} (p = {p:.1g})", every([lowest, p < 0.05])),
-        "cm-dropped": reading(f"{shown.sum()} of {len(shown)} released", gone),
-    }
-
-
-def _independent(group, hit):
-    """p of a chi-squared test of equal shares of `hit` in all groups."""
-    import pandas as pd
-    from scipy.stats import chi2_contingency
-
-    return chi2_contingency(pd.crosstab(group, hit)).pvalue
+    found = begun >= sizes.clip(upper=fixed), given >= fixed
+    return (Comparison(hit & whole, hit | (not whole)) for hit in found)

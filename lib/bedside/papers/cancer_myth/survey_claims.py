@@ -1,13 +1,11 @@
 """Cancer-Myth, section 2: what the tests of claims on the physicians' survey may use."""
 
 import difflib
-import functools
 from typing import Any
 
 import pandas as pd
 
 from bedside import stats
-from bedside.read import published
 from bedside.run import Run
 from bedside.stats.rounded import Rounded
 
@@ -34,33 +32,22 @@ from .survey import (
 
 SUMMARY = r"[^:\n]{3,90}:\s+(?=\S)"  # what an edited paragraph begins with, after its number
 LETTERS = r"[A-Za-z][A-Za-z'’-]*"
+NOTEBOOK = "01_physician_survey"  # which reads the ratings
 
 
 def names(run: Run) -> dict[str, Any]:
-    """What the tests of claims may use; None is what this run's profile doesn't have."""
-    found = {
-        "human": HUMAN,
-        "text": functools.cache(
-            lambda section, row, column="count": published.value(
-                run.paper, f"v1 text {section}", row, column
-            )
-        ),
-    }
-    if run.profile != "public":
-        return found | dict.fromkeys(RELEASED)
+    """What the tests of claims may use: `survey`, all of it, or None where it isn't read."""
+    found = {"human": HUMAN, "survey": None}
+    if run.profile != "public" or run.notebook != NOTEBOOK:
+        return found
     ratings, answers = survey(run), run.load("cancer_myth_survey_answers")
-    return {
-        **found,
-        **of_ratings(ratings, source_tests(ratings, run)),
-        **of_paragraphs(paragraphs(ratings)),
-        **of_answers(answers),
+    return found | {
+        "survey": {
+            **of_ratings(ratings, source_tests(ratings, run)),
+            **of_paragraphs(paragraphs(ratings)),
+            **of_answers(answers),
+        }
     }
-
-
-RELEASED = (
-    "rated points by_rater good above below lead p_lead labelled paragraphs spread commonest alpha"
-    " icc ac2 words own_words lengths longer shorter alike named linked form"
-).split()
 
 
 def exact(values: Any) -> Rounded:

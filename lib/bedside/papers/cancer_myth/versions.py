@@ -7,9 +7,8 @@ import pandas as pd
 
 from bedside import stats
 from bedside.read import published
-from bedside.read.claims import reading
 
-from .implied import QUESTIONS, TEXTS
+from .printed import QUESTIONS, TEXTS, decimals
 
 SAME = {  # one quantity under several labels: (row, column) of data/published
     "released questions": [("dataset", "questions"), ("released", "all"), ("released", "count")],
@@ -127,34 +126,21 @@ def _alike(part):
     return len({round(v + 1e-9, fewest) for v in values}) == 1
 
 
-def readings(found):
-    """Readings of the claims on the two texts, {id: readings}, from `disagreements`."""
+def names(run):
+    """What tests of claims on the two texts may use (`claims.names`)."""
+    found = disagreements(pd.concat([places(run), derived(run)], ignore_index=True))
     bad = found[found["kind"] == "different"]
-    values = {
-        quantity: part["value"].unique()
-        for quantity, part in bad.groupby("quantity")
-        if not part["within"].any()
-    }
-    across = [f"{q}: {' and '.join(f'{v:g}' for v in said)}" for q, said in values.items()]
-    odd = bad[bad["within"].str.contains(TEXTS[1])]["quantity"].unique()
+    across = bad[~bad["quantity"].isin(bad.loc[bad["within"] != "", "quantity"])]
+    both = across.groupby("quantity")["value"].unique()
+    mine = found[found["quantity"] == "GPT-4o, PCR"]
+    said = mine.loc[mine["version"] == 2, "value"].drop_duplicates()
+    right = [{*stats.grim_counts(v, QUESTIONS, decimals(v))} for v in said]
     return {
-        "cm-versions-agree": reading("; ".join(across) or "all the same", not across),
-        "cm-v1-consistent": reading("; ".join(odd) or "they do", not len(odd)),
-        "cm-gpt4o-chance": _two_rates(found[found["quantity"] == "GPT-4o, PCR"]),
+        "across": [f"{q}: {' and '.join(f'{v:g}' for v in said)}" for q, said in both.items()],
+        "within_paper": [*bad.loc[bad["within"].str.contains(TEXTS[1]), "quantity"].unique()],
+        "right_by_both": sorted(set.intersection(*right)),  # that GPT-4o's two rates both allow
+        "p_twice": chance(mine),
     }
-
-
-def _two_rates(mine):
-    """Can the summary's two rates of GPT-4o (text and Table 1) rest on the same grades?"""
-    said = mine[mine["version"] == 2]["value"].unique()
-    counts = [stats.grim_counts(v, QUESTIONS, len(f"{v:g}".partition(".")[2])) for v in said]
-    ends = [" to ".join(map(str, dict.fromkeys((c[0], c[-1])))) for c in counts]
-    told = "; ".join(f"{v:g}% are {k}" for v, k in zip(said, ends)) + f" of {QUESTIONS}"
-    p = chance(mine)
-    both = set.intersection(*map(set, counts))
-    return reading(told, bool(both), name="the same grades") | reading(
-        f"p = {p:.1g}", p > 0.05, name="two runs on all questions"
-    )
 
 
 def chance(mine):

@@ -16,7 +16,6 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from bedside.asking import models
 from bedside.asking.replies import NO_ANSWER, Reply
 from bedside.read import checks
 
@@ -157,10 +156,12 @@ async def hold(
             if after:
                 await after(dialogue)
 
-    with models.unwrapped():
-        async with asyncio.TaskGroup() as tasks:
-            for dialogue in dialogues:
-                tasks.create_task(one(dialogue))
+    tasks = [asyncio.ensure_future(one(dialogue)) for dialogue in dialogues]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
 
 
 async def _talk(dialogue, *speakers):

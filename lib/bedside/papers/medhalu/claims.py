@@ -1,67 +1,173 @@
-"""MedHalu: the quantities and functions that the tests in data/claims/medhalu.toml may use."""
+"""MedHalu: the quantities and functions that the tests in data/claims/medhalu.toml may use.
+
+T6, T7 and T10 are evaluators by score (Acc, P, R, F1) and base set, so that T6.F1.LiveQA is one
+column; T8 is models by type of hallucination, score and base set; T3 and T4 are counts.
+"""
 
 import functools
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from bedside import stats
 from bedside.read import published
 from bedside.run import Run
-from bedside.stats.rounded import Rounded
+from bedside.stats.rounded import TIE, Rounded, Verdict, size, verdict
 
-from . import benchmark_claims
-from .implied import numbers
-from .implied.numbers import LLMS, OPEN, PEOPLE, PROPRIETARY
+from . import benchmark_claims, matrices
+from .data import DATASETS, copy_of_medhalu
+from .printed import (
+    LLMS,
+    OPEN,
+    PEOPLE,
+    PROPRIETARY,
+    answers,
+    by_set,
+    grid,
+    hallucinated,
+    mean_f1,
+    p_ends,
+    pooled,
+    rounded_rates,
+    rounded_table,
+    sample_share,
+    share_errors,
+    text,
+)
 
-DIGITS = {"Med": 1}  # decimals of Table 7's medians; all other scores have two
 TYPES = ("Context", "Fact", "Input")
 
 
 def names(run: Run) -> dict[str, Any]:
-    """What the tests of claims may use; None is what this run's profile doesn't have.
-
-    T6, T7 and T10 are evaluators by score and base set, so that T6.F1.LiveQA is one column; T8 is
-    models by type, score and base set. T3 and T4 are counts.
-    """
-    by_base = pd.DataFrame(numbers.classes(run), index=["hallucinated", "other"]).T
+    """What the tests of claims may use; None is what this run's profile doesn't have."""
+    n, part = answers(run), sample_share(run)
+    said = functools.partial(number, run)
     found = {
-        "T3": numbers.text(run, "Table 3"),
-        "T4": numbers.grid(run, "Table 4"),
-        **{f"T{n}": table(run, n) for n in (6, 7, 10)},
-        "T8": types(run),
-        "hallucinated": by_base["hallucinated"] / by_base.sum(axis=1),
-        "share": by_base.sum(axis=1) / by_base.sum(axis=None),  # of all answers, by base set
+        "T3": text(run, "Table 3"),
+        "T4": grid(run, "Table 4"),
+        **{f"T{k}": rounded_table(run, f"Table {k}") for k in (6, 7, 10)},
+        "T8": by_type(rounded_table(run, "Table 8")),
         "models": LLMS,
         "own": PROPRIETARY,
         "open": OPEN,
         "people": PEOPLE,
-        "text": functools.cache(lambda *place: _text(run, *place)),
-        "rounded": lambda digits, *place: Rounded.printed(_text(run, *place), digits),
+        "base_sets": DATASETS,
+        "text": said,
+        "said": lambda place, column, rows: pd.Series({r: said(place, r, column) for r in rows}),
+        "rounded": Rounded.printed,
+        "span_length": span_length(run),
+        "part": part,
+        "infinite": np.inf,
+        **of_answers(n, share_errors(run)),
+        **of_matrices(n, (n * part).round(), by_set(run)),
+        **FUNCTIONS,
     }
     return found | benchmark_claims.names(run)
 
 
-def _text(run, section, row, column):
-    """A printed number of the text: section "4.1", or "abstract", "appendix B", "Table 5"."""
-    section = f"text {section}" if section[0].isdigit() else section
-    return published.value(run.paper, section, row, column)
+def number(run: Run, place: str, row: str, column: str) -> float:
+    """A printed number of a section ("4.1"), or of "abstract", "appendix B", "Table 5"."""
+    return published.value(run.paper, f"text {place}" if place[0].isdigit() else place, row, column)
 
 
-def table(run: Run, number: int) -> Rounded:
-    """Table 6, 7, 8 or 10: rows by score and base set, in printed order."""
-    rows = numbers.long(run, f"Table {number}")
-    rows["metric"] = rows["metric"].str.removeprefix("ma-")
-    found = rows.pivot(index="row", columns=["metric", "dataset"], values="value")
-    found = found.loc[rows["row"].unique()].sort_index(axis=1)
-    half = [0.5 * 10.0 ** -DIGITS.get(score, 2) for score, _ in found]
-    return Rounded(found - half, found, found + half)
-
-
-def types(run: Run) -> Rounded:
-    """Table 8: models by type of hallucination, score and base set."""
+def by_type(table: Rounded) -> Rounded:
+    """Table 8, models by type, score and base set."""
 
     def apart(wide):
         parts = {t: wide[wide.index.str.endswith(f"{t}-conflict")] for t in TYPES}
         return pd.concat({t: p.rename(lambda r: r.split(",")[0]) for t, p in parts.items()}, axis=1)
 
-    return table(run, 8).map(apart)
+    return table.map(apart)
+
+
+def of_answers(n: pd.DataFrame, off: pd.Series) -> dict[str, Any]:
+    """What follows from how many answers there are: base sets by hallucinated and other.
+
+    off: how far a sample's share of hallucinated answers may be from all answers'.
+    """
+    total = n.sum(axis=1)
+    share, rate = total / total.sum(), hallucinated(n)
+    return {
+        "hallucinated": rate,
+        "hallucinated_sampled": Rounded(rate - off, rate, rate + off),
+        "counted": n,
+        "share": share,  # of all answers
+        "equal": share * 0 + 1 / len(n),
+        "each": pd.DataFrame(np.eye(len(n)), n.index, n.index),
+        "weighted": lambda x: (x * share).sum(axis=1),
+        "rates": functools.partial(rounded_rates, answers=n),
+        "rates_sampled": functools.partial(rounded_rates, answers=n, off=off),
+        "pooled_f1": functools.partial(pooled, answers=n),
+        "mean_f1": functools.partial(mean_f1, answers=n),
+        "p": functools.partial(p_ends, answers=n),
+        "least_p": functools.partial(least_p, n=total),
+    }
+
+
+def of_matrices(n: pd.DataFrame, sample: pd.DataFrame, four: pd.DataFrame) -> dict[str, Any]:
+    """Which printed rows can come from counts, and what these would be."""
+    each = functools.partial(functools.partial, matrices.each)
+    return {
+        "one_matrix": each(answers=n, found=matrices.one),
+        "one_of_a_sample": each(answers=sample, found=matrices.one),
+        "any_share": each(answers=n, found=matrices.any_share),
+        "some_left_out": each(answers=n, found=matrices.some_left_out),
+        "mean_of_three": each(answers=sample, found=matrices.mean_of_three),
+        "types_apart": functools.partial(matrices.types_apart, four=four),
+        "accepted": functools.partial(accepted, n=n.loc[["HealthQA"]]),
+    }
+
+
+def accepted(scores: pd.DataFrame, beside: pd.DataFrame, n: pd.DataFrame) -> Rounded:
+    """Specificity on base sets, where rows of both tables can be one matrix each."""
+    both = [matrices.implied(table, n) for table in (scores, beside)]
+    found = both[0][(both[0]["fits"] > 0) & (both[1]["fits"] > 0)]
+    return Rounded(*(found[f"specificity{end}"] for end in (" least", "", " most")))
+
+
+def span_length(run: Run) -> Rounded | None:
+    """Mean characters of a labelled span in your copy of MedHalu, by base set; None without it.
+
+    Of a base set without spans any length from 1 on.
+    """
+    if (items := copy_of_medhalu(run)) is None:
+        return None
+    spans = items.explode("spans").dropna(subset="spans")
+    found = spans["spans"].str.len().groupby(spans["dataset"]).mean().reindex(DATASETS)
+    return Rounded(found.fillna(1), found.fillna(1), found.fillna(np.inf))
+
+
+# ---- functions that tests call
+
+
+def holm(p: Any) -> Any:
+    """p values adjusted for their number."""
+    if isinstance(p, Rounded):
+        return p.map(lambda x: pd.Series(stats.holm(x), x.index))
+    return stats.holm(p)
+
+
+def either(p: Rounded, other: Rounded) -> Rounded:
+    """p values that lie in one of two ranges."""
+    low, high = np.minimum(p.low, other.low), np.maximum(p.high, other.high)
+    return Rounded(low, high, high)
+
+
+def least_p(before: Rounded, after: Rounded, n: pd.Series) -> Rounded:
+    """The p that each gain in accuracy of n answers may have, models by base sets.
+
+    From that of the exact McNemar test in which no right answer became wrong.
+    """
+    most = np.floor(after.high * n + TIE) - np.ceil(before.low * n - TIE)
+    low = most.map(lambda gain: stats.mcnemar_counts(max(int(gain), 0), 0)).stack()
+    return Rounded(low, low, low * 0 + 1)
+
+
+def within(x: Rounded, margin: float) -> Verdict:
+    """Whether a difference is at most so large, up or down."""
+    holds = verdict(size(x) <= margin).holds
+    return Verdict(holds, f"{x.value:+.3f}", round(x.low, 10), round(x.high, 10))
+
+
+FUNCTIONS = {f.__name__: f for f in (either, holm, within)}

@@ -6,8 +6,8 @@ import pandas as pd
 from bedside.write import plots
 
 from .data import DATASETS
-from .implied.numbers import SIX, TEN
-from .implied.regions import RATES, TOLD
+from .printed import RATES, SIX, TEN
+from .regions import TOLD
 
 LOOKS = {  # colour, outline without a reason, hatch with one: told apart in grey print too
     "LLaMA-2": (plots.CONTEXT, ":", "...."),

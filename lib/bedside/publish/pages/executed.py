@@ -6,7 +6,7 @@ Outputs may hold text from anywhere; the Content-Security-Policy limits what a p
 import functools
 import logging
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,19 +18,22 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 
-def bodies(names: Iterable[str], profile: str, folder: Path) -> Iterator[tuple[str, str, str]]:
-    """Yield (name, title, HTML) of the executed notebooks.
+def bodies(
+    entries: Mapping[str, dict], profile: str, folder: Path
+) -> Iterator[tuple[str, str, str]]:
+    """Yield (name, title, HTML) of the executed notebooks. entries: those of the manifest.
 
     Notebooks whose page in `folder` is newer than their last run are left out.
     """
     ours = max(map(_age, HERE.glob("*.*")))
     due = {}
-    for name in names:
+    for name in entries:
         path, made = notebooks.executed(name, profile), folder / f"{name}.html"
         if path.is_file() and not (made.is_file() and _age(made) > max(_age(path), ours)):
             due[name] = path
     for name, path in due.items():
-        yield name, notebooks.title(name), converted(read(path), raw_template=FOLDED)
+        form = OF_OTHERS if entries[name]["changed"] else FOLDED
+        yield name, notebooks.title(name), converted(read(path), raw_template=form)
 
 
 def read(path: Path) -> "NotebookNode":
@@ -64,6 +67,16 @@ FOLDED = """{% extends 'basic/index.html.j2' %}
 {% if 'MEASURE' in cell.metadata.tags %}{{ super() }}
 {% else %}<details><summary>Code</summary>{{ super() }}</details>{% endif %}
 {% endblock %}""".replace("MEASURE", MEASURE)
+SHOWS = "shows"  # tag of the text that tells what the paper's numbers show: not those of other runs
+OF_OTHERS = (
+    FOLDED
+    + """
+{% block markdowncell %}
+{% if 'SHOWS' in cell.metadata.tags %}
+<details><summary>What the paper’s numbers show</summary>{{ super() }}</details>
+{% else %}{{ super() }}{% endif %}
+{% endblock %}""".replace("SHOWS", SHOWS)
+)
 
 
 def anchor(cells: list[dict], output: str) -> str:

@@ -6,10 +6,9 @@ import pandas as pd
 
 from bedside import seminar, stats
 from bedside.papers.medhalu import data as mh
-from bedside.papers.medhalu import detection, scores, study
+from bedside.papers.medhalu import detection, matrices, scores, study
+from bedside.papers.medhalu import printed as paper
 from bedside.papers.medhalu import spans as marking
-from bedside.papers.medhalu.implied import matrices
-from bedside.papers.medhalu.implied import numbers as paper
 from bedside.papers.medhalu.labels import COLUMNS, annotations
 from bedside.read.checks import joined, normal
 from bedside.seminar import Wrong, choice, needs, number
@@ -166,7 +165,7 @@ class Material(seminar.Sheet):
         made = made.rename(columns={"evaluator": "row"})
         hallucinated = self.classes()[0] / len(self.items)
         blind = {name: f1 for name, (*_, f1) in scores.blind(hallucinated).items()}
-        means = paper.overall(paper.wide(self.run, "Table 6", "ma-F1"))
+        means = paper.wide(self.run, "Table 6", "ma-F1").mean(axis=1)
         others = [(n, f1, "run") for n, f1 in blind.items()]
         others += [(f"{n}, 3 subsets", means[n], "published") for n in paper.PEOPLE + paper.LLMS]
         others = pd.DataFrame(others, columns=["row", "value", "source"])
@@ -210,7 +209,8 @@ class Material(seminar.Sheet):
 
     def _behind(self, table):
         """Rates behind the rows of a table that one set of counts explains."""
-        rows = matrices.implied(self.run, table).assign(table=table)
+        said = paper.rounded_table(self.run, table).value
+        rows = matrices.implied(said, paper.answers(self.run)).reset_index().assign(table=table)
         fit = rows[rows["fits"] > 0]
         print(self.said("behind", "3.6", fit=len(fit), n=len(rows)))
         fit = fit[["table", "dataset", "row", *RATES, "yes"]]

@@ -7,9 +7,9 @@ What the checks say is in words.toml beside this file.
 
 from bedside import stats
 from bedside.papers.medhalu import data as mh
+from bedside.papers.medhalu import printed as paper
 from bedside.papers.medhalu import scores
 from bedside.papers.medhalu import spans as marking
-from bedside.papers.medhalu.implied import numbers as paper
 from bedside.seminar import Wrong, choice, fields, near, numbers, task
 from bedside.seminar.medhalu.material import COUNTS, RATES, ROW, Material
 from bedside.seminar.medhalu.slips import Slips

@@ -19,7 +19,7 @@ from bedside.write.tables import (
 )
 from bedside.write.tables import published_rows as printed_rows
 
-from .. import implied
+from .. import printed
 from ..scores import counted, scores
 
 FIXED = "corrected for the judge's errors"
@@ -95,13 +95,13 @@ def score_table(found, run):
     The run's PCR is also corrected for the judge's errors. Version 1 is the paper, version 2 what
     the summary gives of the second version.
     """
-    said = implied.scores(run)
+    said = printed.scores(run)
     best = said[said["column"] == "PCR"].groupby("row")["value"].max().sort_values(ascending=False)
     place = {model: i for i, model in enumerate(best.index)}
     said = said.assign(
-        column=said["column"] + said["version"].map({1: "", 2: f", {implied.SUMMARY}"}),
+        column=said["column"] + said["version"].map({1: "", 2: f", {printed.SUMMARY}"}),
         source="published",
-        n=implied.QUESTIONS,
+        n=printed.QUESTIONS,
     ).sort_values("row", key=lambda row: row.map(place), kind="stable")
     mine = found.rename(columns={"model": "row", "metric": "column"}).assign(source="run")
     both = pd.concat([said, with_bounds(mine), _corrected_rows(found, run)], ignore_index=True)
@@ -116,7 +116,7 @@ def series(table, metric=None):
     table = without_bounds(table)
     table = table[(table["column"] != CORRECTED) | table["value"].notna()]
     column = table["column"].replace(CORRECTED, f"PCR, {FIXED}")
-    apart = column.str.extract(f"(, (?:{implied.SUMMARY}|{FIXED}))")[0].fillna("")
+    apart = column.str.extract(f"(, (?:{printed.SUMMARY}|{FIXED}))")[0].fillna("")
     rows = table.assign(series=table["source"] + apart)
     return rows if metric is None else rows[column.str.split(",").str[0] == metric]
 
@@ -128,7 +128,7 @@ def group_table(found, by, run):
     """
     pcs = found[found["metric"] == "PCS"]
     mine = with_bounds(pcs.assign(row=pcs[by], column=pcs["model"], source="run"))
-    said = run.published("v1 Figure 7") if by == "category" else implied.cross_model(run)
+    said = run.published("v1 Figure 7") if by == "category" else printed.cross_model(run)
     rows = pd.concat([frame(printed_rows(said)), mine], ignore_index=True)
     place = {row: i for i, row in enumerate(dict.fromkeys(rows["row"]))}
     return rows.sort_values("row", key=lambda r: r.map(place), kind="stable", ignore_index=True)
@@ -185,3 +185,46 @@ def pair_table(pairs, rate="PCR"):
     )
     told = rows["value"].notna() | (rows["n"] == 0)  # no difference is detectable in a few items
     return rows[told].reset_index(drop=True)
+
+
+# ---- what the printed numbers allow
+
+
+def grim_table(run):
+    """The counts of answers that print as each PCR: the smallest and the range, or None.
+
+    Also those of grades 0 and -1 that the paper's figures allow together.
+    """
+    rows, n = [], printed.QUESTIONS
+    for version, text in printed.TEXTS.items():
+        for model, rate in printed.rates(run, version).items():
+            found = stats.grim_counts(rate, n, printed.decimals(rate))
+            counts = (found[0], found[0], found[-1]) if found else (None, None, None)
+            rows.append(Row(model, f"count, {text}", "recomputed", *counts, n))
+    for model, found in printed.grades(run).items():
+        for name, counts in zip(("graded 0", "graded −1"), list(zip(*found))[1:]):
+            value = counts[0] if len(counts) == 1 else None
+            row = Row(model, f"{name}, {printed.TEXTS[1]}", "recomputed", value)
+            rows.append(row._replace(low=min(counts), high=max(counts), n=n))
+    return frame(rows)
+
+
+def p_table(run):
+    """The two printed p-values beside those that are possible, to two digits.
+
+    The third pair is the likely repair of the second.
+    """
+    said = run.published("v1 text 4.3").query("column == 'p'").set_index("row")["value"]
+    rows = []
+    for a, b in printed.TESTED:
+        row = f"{a} over {b}"
+        rows += [Row(row, "p", "published", said[row])] if row in said else []
+        for way, ends in printed.possible_ways(run, a, b).items():
+            names = ("least", "most")[: len(set(ends))]
+            rows += [
+                Row(
+                    row, f"{way}: {end}" if len(names) > 1 else way, "recomputed", float(f"{p:.2g}")
+                )
+                for end, p in zip(names, ends)
+            ]
+    return frame(rows)

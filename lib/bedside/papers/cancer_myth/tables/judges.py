@@ -3,7 +3,7 @@
 from bedside.judging import trust_cards
 from bedside.write.tables import Row, card_rows, frame, guesser, percent
 
-from .. import implied
+from .. import printed
 from ..study import GRADES, NFP_TASK
 
 SHARES = {"exact": "exact match", "binary": "binary match (-1 and 0 against 1)"}
@@ -36,21 +36,21 @@ def table1(cards, run):
 
 def _printed(run):
     """The paper's judge: its published shares, and the kappas that they allow."""
-    name, n = "GPT-4o (the paper's judge)", implied.ANNOTATED
+    name, n = "GPT-4o (the paper's judge)", printed.ANNOTATED
     said = run.published("v1 Table 1").set_index("column")["value"]
     on_zero = run.published("v1 text C.1").set_index("row")["value"][ZEROS]
-    kappas = [implied.kappa_of(table) for table in implied.possible_confusions(run)]
+    kappa = printed.kappas(printed.possible_confusions(run))["three"]
     return [
         *(Row(name, SHARES[k], "published", said[f"{k} match"], n=n) for k in SHARES),
         Row(name, ON_ZERO, "published", on_zero),
-        Row(name, "kappa", "recomputed", None, min(kappas), max(kappas), n),
+        Row(name, "kappa", "recomputed", None, kappa.low, kappa.high, n),
     ]
 
 
 def categoriser_table(sets, run):
     """Agreement of categorisers with labels ({set: {categoriser: card}}) beside the published."""
     said = run.published("v1 Table 1").set_index("row")["value"]["Categorisation"]
-    column, n = "exact match, overlaps count", implied.ANNOTATED
+    column, n = "exact match, overlaps count", printed.ANNOTATED
     rows = [Row("GPT-4o (the paper's)", column, "published", said, n=n)]
     for name, cards in sets.items():
         for judge, card in cards.items():

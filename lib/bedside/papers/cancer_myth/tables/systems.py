@@ -1,29 +1,25 @@
 """Rows on the released answers of eight systems (Figures 6 and 7), beside the published numbers."""
 
+import functools
 import itertools
-from math import nan
+from math import inf
 
 import numpy as np
 import pandas as pd
 
 from bedside import stats
 from bedside.read.checks import complete, normal, scored
-from bedside.read.claims import AS_WRITTEN, between, every, reading
+from bedside.stats.rounded import Rounded, Verdict
 from bedside.write.tables import COLUMNS, Row, card_rows, frame, guesser, paired, share, with_bounds
 
 from .. import data, pipeline
 from ..data import CATEGORIES
-from ..implied import ON, TESTED, figure_claims, p_readings
-from ..implied.figure_claims import ABOVE, GEMINI, WORST, each, lowest, lowest_of
+from ..printed import ON, TESTED
 from ..scores import scores
 from ..systems import JUDGE, SYSTEMS, checks, differing
 from .evaluation import pair_table
 from .judges import MEASURES
 
-CLAIMS = """
-cm-raw-file cm-raw-places cm-raw-6a cm-raw-6b cm-raw-7 cm-raw-below-30 cm-raw-hardest cm-raw-own
-cm-raw-p-gemini cm-raw-p-claude cm-raw-all-fail cm-raw-generated
-""".split()  # each needs the released file
 # of the printed p: its row in the text
 PAIRS = {" vs ".join(sorted(pair)): " over ".join(pair) for pair in TESTED[:2]}
 
@@ -194,156 +190,125 @@ def balanced(generated, run):
     )
 
 
-# ---- claims
+# ---- what tests of claims use (`claims.names`)
+
+
+ANSWERS = """
+file_off lacking moved raw_6a raw_6b raw_7 raw_pcr raw_pcr_high raw_cross raw_gap raw_p raw_rates
+failed_together
+""".split()  # of the released answers
+GENERATED = "candidates_generated taken_first full_categories".split()  # of the generated questions
 
 
 def generated(made, run):
-    """Readings of the claims that the generated questions decide, {id: readings}.
-
-    `cm-algorithm` and `cm-even` have their other readings of the candidates, as in notebook 02.
-    """
+    """Quantities of the generated questions."""
     offered = data.candidates(run)
     asked = offered.query("generator != 'Manual'")["question"]
-    there = asked.map(normal).isin(set(made["question"].map(normal)))
     selected = pipeline.selected(made, offered, run.rng("Algorithm 1"))
-    known = pipeline.balancing(run, offered)
-    found = pipeline.by_algorithm(*selected, offered)
+    taken, full = pipeline.by_algorithm(*selected, offered)
     return {
-        "cm-raw-generated": reading(f"{there.sum()} of {len(there)}", there.all()),
-        **{id: known[id] | ways for id, ways in found.items()},
+        "candidates_generated": asked.map(normal).isin(set(made["question"].map(normal))),
+        "taken_first": taken,
+        "full_categories": full,
     }
 
 
-def readings(graded, found, where, run):
-    """Readings of the claims on the released grades, {id: readings}.
+def names(graded, found, where, run):
+    """Quantities of the released answers; none of grades if the file has none.
 
     found: `systems.file`. where: `systems.places`.
     """
-    off = differing(checks(run, found))
-    told = "; ".join(f"{what} {n}, expected {m}" for what, (m, n) in list(off.items())[:5])
-    made = {"cm-raw-file": reading(told or "no count differs", not off)}
+    off = differing(checks(run, found)).items()
+    made = {"file_off": [f"{what} {n}, expected {m}" for what, (m, n) in off][:5]}
     if len(where):
-        made["cm-raw-places"] = _in_place(where, len(found))
+        made["lacking"] = where.loc[where["answers"] < len(found), "model"].tolist()
+        made["moved"] = where.loc[where["moved"] > 0, "model"].tolist()
     if not (graded["status"] == "graded").any():
         return made
+    rate = scores(graded).query("metric == 'PCR'").set_index("model").reindex(SYSTEMS.values())
     return {
         **made,
-        "cm-raw-6a": _as_printed(overall(graded, run)),
-        "cm-raw-6b": _as_printed(by_generator(graded, run)),
-        "cm-raw-7": _as_printed(by_category(graded, run)),
-        **_compared(graded),
-        **_tested(graded, run),
-        "cm-worst-side-effect": figure_claims.readings(run)["cm-worst-side-effect"]
-        | _worst(graded),
+        "raw_6a": _as_printed(overall(graded, run)),
+        "raw_6b": _as_printed(by_generator(graded, run)),
+        "raw_7": _as_printed(by_category(graded, run)),
+        "raw_pcr": _known(rate["value"]),
+        "raw_pcr_high": _known(rate["high"]),
+        "raw_cross": _known(_wide(graded, "generator", "PCS").reindex(WRITERS)),
+        "raw_gap": _known(_gap(graded)),
+        "raw_p": functools.partial(_p, wide(graded)),
+        "raw_rates": _known(_wide(graded, "category", "PCR").reindex(CATEGORIES.values())),
+        "failed_together": _together(graded),
     }
 
 
-def _in_place(where, questions):
-    """Does every answer stand at its own question?"""
-    short = where[where["answers"] < questions]["model"].tolist()
-    moved = where[where["moved"] > 0]["model"].tolist()
-    return reading(
-        f"lacking: {', '.join(short) or 'none'}", not short, name="each system has every answer"
-    ) | reading(
-        f"nearer to other questions: {', '.join(moved) or 'none'}", not moved, name="words shared"
+WRITERS = [name for name in dict.fromkeys(data.GENERATORS.values()) if name != "Manual"]
+
+
+def _known(x):
+    """Numbers as they are; one that lacks may be any."""
+    return Rounded(x.fillna(-inf), x.fillna(0), x.fillna(inf))
+
+
+def _wide(graded, by, metric):
+    """A mean of all systems by category or generator."""
+    found = scores(graded, [by]).query("metric == @metric")
+    return found.pivot(index=by, columns="model", values="value").reindex(columns=SYSTEMS.values())
+
+
+def _gap(graded):
+    """By how much PCS on others' questions is above that on a system's own."""
+    mine = own(graded).query("column == 'PCS'").set_index("row")["value"]
+    others, alone = (
+        mine.reindex([f"{m}, {whose}" for m in WRITERS]).to_numpy()
+        for whose in ("others' questions", "own questions")
     )
+    return pd.Series(others - alone, WRITERS)
 
 
 def _as_printed(rows):
-    """The reading that raw numbers are the printed ones, within rounding or what bars tell.
+    """Whether raw numbers are the printed ones, within rounding or what bars tell.
 
     None if there is no raw number. A printed number without one is not as printed. PCR is printed
     with one decimal, all else with two.
     """
     theirs, ours = (rows[rows["source"] == source] for source in ("published", "raw"))
     if theirs.empty or ours.empty:
-        return {}
+        return None
     both = theirs.merge(ours, "left", on=["row", "column"], suffixes=("", "_raw"))
     rounding = np.where(both["column"] == "PCR", 0.05, 0.005)
     # what is not read from a bar has no interval but its rounding
     slack = (both["high"] - both["value"]).fillna(pd.Series(rounding)) + 1e-9
     far = (both["value_raw"] - both["value"]).abs()
     off = both[far.isna() | (far > slack)]
-    few = "; ".join(
+    few = [
         f"{r.row}, {r.column}: {r.value_raw:.4g}, printed {r.value:.4g}"
         for r in off.head(3).itertuples()
-    )
-    n = len(both)
-    return reading(f"{n - len(off)} of {n} as printed{'; ' * bool(few)}{few}", off.empty)
+    ]
+    told = "; ".join([f"{len(both) - len(off)} of {len(both)} as printed", *few])
+    return Verdict(off.empty, told)
 
 
-def _compared(graded):
-    """Readings of claims on order: the best system, the hardest questions, one's own, all fail."""
-    rate = scores(graded).query("metric == 'PCR'").set_index("model")
-    best = rate.loc[rate["value"].idxmax()]
-    whole = rate["value"].reindex(SYSTEMS.values()).notna().all() or None  # a lacking one is open
-    writers = [name for name in dict.fromkeys(data.GENERATORS.values()) if name != "Manual"]
-    pcs = scores(graded, ["generator"]).query("metric == 'PCS'")
-    pcs = pcs.pivot(index="generator", columns="model", values="value")
-    pcs = pcs.reindex(index=writers, columns=SYSTEMS.values())
-    mine = own(graded).query("column == 'PCS'").set_index("row")["value"]
-    gap = {  # a lacking mean is open, too
-        name: mine.get(f"{name}, others' questions", nan) - mine.get(f"{name}, own questions", nan)
-        for name in writers
-    }
-    made = {
-        "cm-raw-below-30": reading(
-            f"{best.name} {best['value']:.1f}%",
-            every([best["value"] <= 30, whole]),
-            name="the rate",
-        )
-        | reading(
-            f"up to {best['high']:.1f}%",
-            every([best["high"] <= 30, whole]),
-            name="its interval over myths",
-        ),
-        "cm-raw-hardest": each(lowest(pcs, [GEMINI]), AS_WRITTEN),
-        "cm-raw-own": each({m: between(x, x, least=ABOVE) for m, x in gap.items()}, AS_WRITTEN),
-    }
+def _together(graded):
+    """Are more questions corrected by none than if systems failed independently?"""
     none = failed(graded).query("row == 'all'").set_index("column")
     share, alone = none.loc["corrected by none, %"], none.loc["if independent, %", "value"]
-    if share["n"]:
-        told = f"{share['value']:.1f}%, if independent {alone:.1f}%"
-        low, high = share[["low", "high"]]
-        made["cm-raw-all-fail"] = reading(told, low > alone, low, high)
-    return made
+    if not share["n"]:
+        return None
+    told = f"{share['value']:.1f}%, if independent {alone:.1f}%"
+    return Verdict(bool(share["low"] > alone), told, share["low"], share["high"])
 
 
-def _worst(graded):
-    """The reading that the mean PCR of the eight systems is lowest in the worst category."""
-    rate = scores(graded, ["category"]).query("metric == 'PCR'")
-    rate = rate.pivot(index="category", columns="model", values="value")
-    rate = rate.reindex(index=CATEGORIES.values(), columns=SYSTEMS.values())
-    return lowest_of(rate.mean(axis=1, skipna=False), WORST, "PCR")
-
-
-def _tested(graded, run):
-    """Readings of the printed p: by the released grades alone, and what the rates leave open."""
-    raw = [_p(graded, run, pair) for pair in PAIRS]
-    printed = p_readings(run)["cm-p-gemini"]
-    left_open = {name: way for name, way in raw[0].items() if name not in printed}
-    return {
-        "cm-raw-p-gemini": raw[0],
-        "cm-raw-p-claude": raw[1],
-        "cm-p-gemini": left_open | printed,
-    }
-
-
-def _p(graded, run, pair):
-    """Is a printed p that of a test between two systems on the released grades?"""
-    a, b = pair.split(" vs ")
-    grades = wide(graded)
-    printed = run.published("v1 text 4.3").set_index("row")["value"][PAIRS[pair]]
+def _p(grades, way, a, b):
+    """p of a test between two systems on the released grades (`wide`); any, if one lacks."""
     if not {a, b} <= set(grades):
-        return {}
+        return Rounded(0.0, 0.5, 1.0)
     x, y = grades[[a, b]].dropna().to_numpy(int).T  # questions with both grades
-    hits = int((x == 1).sum()), len(x), int((y == 1).sum()), len(y)
-    found = {
-        "PCR, paired": stats.mcnemar(x == 1, y == 1),
-        "PCR, unpaired": stats.two_proportions(*hits),
-        "PCS, paired": stats.permutation_range(x - y, 0 * x)[0],  # exact
+    tests = {
+        "PCR, paired": lambda: stats.mcnemar(x == 1, y == 1),
+        "PCR, unpaired": lambda: stats.two_proportions(
+            int((x == 1).sum()), len(x), int((y == 1).sum()), len(y)
+        ),
+        "PCS, paired": lambda: stats.permutation_range(x - y, 0 * x)[0],  # exact
     }
-    made = {}
-    for name, p in found.items():
-        made |= reading(f"p = {p:.1g}", f"{p:.0e}" == f"{printed:.0e}", name=name)
-    return made
+    p = tests[way]()
+    return Rounded(p, p, p)

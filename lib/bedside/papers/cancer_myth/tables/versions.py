@@ -3,7 +3,7 @@
 from bedside.read import published
 from bedside.write.tables import Row, frame, published_text_rows
 
-from ..implied import SUMMARY
+from ..printed import SUMMARY
 
 KINDS = {
     "different": "different numbers",

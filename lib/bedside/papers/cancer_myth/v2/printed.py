@@ -6,7 +6,7 @@ from bedside import stats
 from bedside.read import published
 from bedside.run import Run
 
-from ..implied import QUESTIONS
+from ..printed import QUESTIONS
 from .items import SETS
 
 MYTH, NFP = SETS[:2]

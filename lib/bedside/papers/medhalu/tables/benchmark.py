@@ -16,7 +16,7 @@ from bedside.write.tables import (
 )
 
 from ..data import DATASETS, TYPES, words
-from ..implied.numbers import ROUNDED, SHORT, overall, shares, text, wide
+from ..printed import ROUNDED, SHORT, shares, text, wide
 from ..scores import agreement
 
 CHECKS = "attention checks"  # the question under which raters who passed or failed are counted
@@ -187,7 +187,7 @@ def raters_table(run, labels, items):
         most = float(stats.most_kappa(a + ROUNDED))
         column = f"largest kappa of pooled verdicts at {d}'s accuracy"
         rows.append(Row("experts", column, "recomputed", most))
-    mean = float(overall(accuracy.to_frame().T, shares(run)).iloc[0]) + ROUNDED
+    mean = float((accuracy * shares(run)).sum()) + ROUNDED
     column = "largest mean of raters' kappas: their accuracy"
     rows.append(Row("experts", column, "recomputed", mean))
     rows += [

@@ -6,7 +6,7 @@ from bedside.read.checks import complete, groups, scored
 from bedside.write.tables import COLUMNS, Row, frame, no_answer_rows, percent, share, with_bounds
 
 from ..data import PEOPLE, units
-from ..implied.numbers import answered, classes, long
+from ..printed import answered, classes, long
 from ..scores import METRICS, blind, repeats_differ
 from ..spans import locate
 

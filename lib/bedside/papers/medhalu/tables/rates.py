@@ -15,7 +15,7 @@ def rate_rows(shares, rates):
     """Sensitivity and specificity in percent, printed and of this run, for `figures.rates`.
 
     shares: evaluator, unit, rate (of RATES) and right, in percent, of each answer.
-    rates: {table: rows of `implied.rates.behind`}; only evaluators that are in all of them count.
+    rates: {table: rows of `printed.behind`}; only evaluators that are in all of them count.
     low and high are what rounding allows.
     """
     names = [set(part["row"]) for part in rates.values()]
@@ -26,7 +26,7 @@ def rate_rows(shares, rates):
 
 
 def printed_rates(table, behind):
-    """The rows of `implied.rates.behind`, one for each rate."""
+    """The rows of `printed.behind`, one for each rate."""
     return [
         {
             "row": f"{r['dataset']}: {r['row']}, {table}",

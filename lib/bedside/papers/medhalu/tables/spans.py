@@ -9,7 +9,7 @@ from bedside.read.checks import joined
 from bedside.write.tables import Row, frame
 
 from ..data import PEOPLE
-from ..implied.numbers import long
+from ..printed import long
 from ..spans import TOKEN_SCORES, compared, whole
 
 MEDIAN = "median edit distance"

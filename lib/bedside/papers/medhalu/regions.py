@@ -16,15 +16,24 @@ import pandas as pd
 from bedside import stats
 from bedside.run import Run
 
-from ..scores import METRICS
-from . import numbers
 from .matrices import FITS
-from .numbers import LLMS, PEOPLE, SIX, TEN, by_row, classes, share_error
-from .rates import behind
+from .printed import (
+    LLMS,
+    PEOPLE,
+    RATES,
+    SIX,
+    TEN,
+    answers,
+    behind,
+    by_row,
+    hallucinated,
+    sample_share,
+    share_errors,
+)
+from .scores import METRICS
 
 STEPS = 40  # of the grid, along either rate
 DIRECTIONS = 16  # in which a region's ends are sought
-RATES = ["sensitivity", "specificity"]
 TOLD, ALL, NONE = " told", "flagging all", "flagging none"
 RIVALS = {ALL: (1.0, 0.0), NONE: (0.0, 1.0)}  # they read nothing
 SHARES = np.linspace(-1, 1, 5)  # of a sample: from two standard errors below Table 4's to two above
@@ -37,13 +46,11 @@ def every(run: Run) -> pd.DataFrame:
     NaN and corner 0 where no mean prints so. Table 10 occurs twice, over Table 4's answers and,
     as "Table 10, sample", over a sample; people judged a sample. Some 15 s.
     """
-    rows = []
-    for table, who in ((SIX, LLMS + PEOPLE), (TEN, LLMS), (f"{TEN}, sample", LLMS)):
-        sampled = {*PEOPLE} | ({*who} if table not in (SIX, TEN) else set())
+    rows, share, errors = [], hallucinated(answers(run)), share_errors(run)
+    for table, sampled in ((SIX, PEOPLE), (TEN, []), (f"{TEN}, sample", LLMS)):
         for (name, dataset), scores in by_row(run, table.partition(",")[0]).items():
-            p, n = classes(run)[dataset]
-            off = share_error(run, dataset) * SHARES if name in sampled else np.zeros(1)
-            found = corners(scores, p / (p + n) + off)
+            off = errors[dataset] * SHARES if name in sampled else np.zeros(1)
+            found = corners(scores, share[dataset] + off)
             found = found if len(found) else np.full((1, 2), np.nan)
             rows += [(table, name, dataset, k, *at) for k, at in enumerate(found)]
     columns = ["table", "row", "dataset", "corner", "sensitivity", "specificity"]
@@ -149,17 +156,18 @@ def evaluators(run: Run, corners: pd.DataFrame) -> Evaluators:
 
     The middle of a region over a sample is that over Table 4's answers.
     """
-    found, there = Evaluators({}, {}, {}), classes(run)
+    found, there = Evaluators({}, {}, {}), answers(run)
+    part = (there * sample_share(run)).round().astype(int)
     middle = pd.concat({t: behind(run, t) for t in (SIX, TEN)}, names=["table"])
     middle = middle.reset_index().set_index(["table", "row", "dataset"])[RATES]
-    for (table, who, d), part in corners.groupby(["table", "row", "dataset"], sort=False):
+    for (table, who, d), region in corners.groupby(["table", "row", "dataset"], sort=False):
         of, _, sample = table.partition(", ")
         name = who + TOLD * (of == TEN) + f" ({sample})" * bool(sample)
         few = sample or who in PEOPLE
-        found.corners[name, d] = part[RATES].dropna().to_numpy()
+        found.corners[name, d] = region[RATES].dropna().to_numpy()
         found.middle[name, d] = middle.loc[(of, who, d)].to_numpy(float)
-        found.sizes[name, d] = np.array(numbers.sampled(run, d) if few else there[d])
-    for (rival, at), d in itertools.product(RIVALS.items(), there):
+        found.sizes[name, d] = (part if few else there).loc[d].to_numpy()
+    for (rival, at), d in itertools.product(RIVALS.items(), there.index):
         found.corners[rival, d], found.middle[rival, d] = np.array([at]), np.array(at)
         found.sizes[rival, d] = np.array([np.inf, np.inf])
     return found

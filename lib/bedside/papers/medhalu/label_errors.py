@@ -5,7 +5,7 @@ import pandas as pd
 
 from bedside import stats
 
-from .numbers import classes, text
+from .printed import classes, text
 
 ACCURACY, MACRO_F1 = 0, 3  # of `stats.macro`
 FINE = 201  # steps of either kind of wrong label
