@@ -294,6 +294,7 @@ def test_the_training_set_of_liveqa_decides_its_claims(with_copy, told, holds):
     assert made["mh-personal"]["LiveQA"][3] is holds
 
 
+@pytest.mark.skipif(not sources.here("liveqa"), reason="released data")
 @pytest.mark.parametrize("span, harder", [(40, True), (400, False), (0, None)])
 def test_a_copy_of_medhalu_decides_what_its_spans_say(with_copy, span, harder):
     """Table 7's own order with spans of one length; not if LiveQA's are longer, or if it has none.
