@@ -4,7 +4,7 @@ import numpy as np
 
 from bedside import BedsideError
 from bedside.read import claims
-from bedside.stats.rounded import Rounded
+from bedside.stats.rounded import exact
 
 ABOUT_PRINT = (".value", "possible(", "prints(")  # in a test about print, or about what it allows
 KINDS = ("one", "ends", "anywhere")
@@ -29,7 +29,7 @@ def drawn(printed, rng, kind):
         which = np.zeros(np.size(made[odd]))
         which[rng.integers(len(which))] = 1
         made[odd] += (off[odd] - made[odd]) * which.reshape(np.shape(made[odd]))
-    return {k: Rounded(x, x, x) for k, x in made.items()}
+    return {k: exact(x) for k, x in made.items()}
 
 
 def refuted(study, names, draw, draws):

@@ -41,21 +41,21 @@ def known(folder, name, entry):
     printed = ROOT / "data" / "published" / f"{paper}.csv"
     if printed.is_file():
         values.append(pd.read_csv(printed)[["value", "low", "high"]].stack())
-    readings = [r for c in entry["claims"] for r in c["readings"]]
-    told = " ".join(str(r["computed"]) for r in [*entry["claims"], *readings])
-    told += " ".join(c["published"] for c in entry["claims"])
+    claims = entry["claims"]
+    told = [r["computed"] for c in claims for r in (c, *c["readings"])]
+    told = " ".join(map(str, [*told, *(c["published"] for c in claims)]))
     values.append(pd.Series(map(float, numbers(told)), dtype=float))
-    return pd.concat(values)
+    values = pd.concat(values).abs()
+    return pd.concat([values, 100 * values])
 
 
 def unknown(text, values):
     """The numbers of a text that round to none of these."""
     for number in dict.fromkeys(numbers(text)):
         digits = len(number.partition(".")[2])
-        near = pd.concat([values, 100 * values]).abs().sub(float(number)).abs()
-        if float(number) >= 10 or digits:
-            if not (near <= 0.5000001 * 10**-digits).any():
-                yield number
+        near = (values - float(number)).abs() <= 0.5000001 * 10**-digits
+        if (digits or float(number) >= 10) and not near.any():
+            yield number
 
 
 def main():

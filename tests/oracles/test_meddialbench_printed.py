@@ -23,6 +23,7 @@ from bedside.papers.meddialbench.printed import (
     marks,
 )
 from bedside.read import paths
+from bedside.stats.rounded import exact
 
 
 @pytest.fixture
@@ -232,7 +233,7 @@ def test_an_interaction_is_0_where_effects_add_up_on_its_scale(scale, right):
 
 def mean_ratio(turns, covered, longest):
     """The ends for one model whose means have no rounding."""
-    x, y = (claims.exact(pd.Series({"m": float(v)})) for v in (turns, covered))
+    x, y = (exact(pd.Series({"m": float(v)})) for v in (turns, covered))
     made = claims.mean_ratio(x, y, longest)
     return made.low["m"], made.high["m"]
 

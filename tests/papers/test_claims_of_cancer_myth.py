@@ -7,7 +7,7 @@ import pytest
 from bedside.papers.cancer_myth import claims as cancer_myth
 from bedside.papers.cancer_myth.data import CATEGORIES
 from bedside.papers.cancer_myth.systems import SYSTEMS
-from bedside.stats.rounded import Comparison, Rounded, Verdict
+from bedside.stats.rounded import Comparison, Rounded, Verdict, exact
 from claim_worlds import decided, drawn, refuted, unturned
 
 ROUNDED = ("pcr", "pcs", "pcr2", "newer_pcr", "newer_pcs", "cross", "rated")
@@ -31,10 +31,6 @@ def test_what_is_decided_holds_for_all_numbers_that_round_to_the_printed_ones(fi
 
 
 # ---- other numbers, of what is printed and of what is released
-
-
-def exact(x):
-    return Rounded(x, x, x)
 
 
 def moved(x, by):
@@ -158,7 +154,7 @@ def of_cures(names, rng):
         "cured": cured,
         "rate_in_text": in_text[::-1].set_axis(in_text.index),
     }
-    return {name: Rounded(x, x, x) for name, x in cells.items()}
+    return {name: exact(x) for name, x in cells.items()}
 
 
 def test_each_interpretation_turns_for_some_other_numbers(fixed):

@@ -7,7 +7,7 @@ import pytest
 from bedside import stats
 from bedside.papers.medhalu import claims as medhalu
 from bedside.papers.medhalu import printed
-from bedside.stats.rounded import Rounded
+from bedside.stats.rounded import Rounded, exact
 from claim_worlds import decided, drawn, refuted, unturned
 
 TABLES = ("T6", "T7", "T8", "T10")
@@ -18,10 +18,6 @@ COUNTED = ("one_matrix one_of_a_sample any_share some_left_out mean_of_three typ
 @pytest.fixture
 def names(run_of):
     return medhalu.names(run_of("medhalu", "02_detection"))
-
-
-def exact(x):
-    return Rounded(x, x, x)
 
 
 def counted(share, rng):

@@ -7,7 +7,7 @@ import pytest
 from bedside import stats
 from bedside.papers.radiation import claims as radiation
 from bedside.papers.radiation.printed import printed_tables
-from bedside.stats.rounded import Rounded
+from bedside.stats.rounded import exact
 from claim_worlds import decided, drawn, refuted, unturned
 
 SIZES = pd.Series([20, 30])
@@ -20,8 +20,7 @@ def fixed(run_of):
 
 
 def of(tables):
-    exact = {n: Rounded(t, t, t) for n, t in tables.items()}
-    return radiation.of_tables(exact, SIZES)
+    return radiation.of_tables({n: exact(t) for n, t in tables.items()}, SIZES)
 
 
 @pytest.mark.parametrize("draws", [24, pytest.param(400, marks=pytest.mark.slow)])

@@ -78,7 +78,6 @@ async def opened(stack: contextlib.AsyncExitStack, name: str) -> Endpoint:
 
     Its client is that below openai's own: objects for each option and answer would double a call's
     time.
-
     """
     import openai
 

@@ -71,11 +71,6 @@ def _notebook(given, name):
     return {request.key: _row(name, request) for request in asked}
 
 
-def by_study(names: list[str]) -> list[list[str]]:
-    """Notebooks of one study after the other, each study's in their order."""
-    return [[n for n in names if n.startswith(f"{study}/")] for study in paths.papers()]
-
-
 async def execute(name: str, given: dict, space: dict) -> None:
     """Run a notebook's cells up to its last question, with parameters, in a space of names."""
     cells = [c for c in notebooks.cells(name) if c["cell_type"] == "code"]

@@ -11,6 +11,7 @@ import tempfile
 
 from bedside import BedsideError
 from bedside.asking import batches, budget
+from bedside.read import paths
 from bedside.read.surroundings import here, within
 
 from . import notebooks, plans, settings
@@ -35,10 +36,11 @@ class Notebooks:
 
     def ask(self) -> list[dict]:
         """What those can ask now that still miss replies, as `batches.row`."""
-        found = {}
+        found, papers = {}, paths.papers()
+        by_study = [[n for n in self.left if n.startswith(f"{paper}/")] for paper in papers]
         with within(figures=self.scratch.name), plans.at_once() as pool:
             study = functools.partial(_study, {**self.given, "mode": "batch"})
-            for mine in pool.map(study, plans.by_study(self.left)):
+            for mine in pool.map(study, by_study):
                 found |= mine
         self.fault = "\n\n".join(fault for _, fault in found.values() if fault)
         self.left = [name for name in self.left if any(found[name])]

@@ -8,6 +8,7 @@ evaluated, and no text becomes code.
 """
 
 import ast
+import contextlib
 import operator
 from collections.abc import Mapping
 from numbers import Number
@@ -48,6 +49,8 @@ FUNCTIONS = {  # that every expression may call
         rounded.at_least,
         rounded.prints,
         rounded.possible,
+        rounded.which,
+        rounded.count,
         rounded.size,
         rounded.rank_correlation,
     )
@@ -72,7 +75,20 @@ def parsed(text: str) -> ast.expr:
 
 def mentions(text: str) -> set[str]:
     """The names in an expression."""
-    return {node.id for node in ast.walk(parsed(text)) if isinstance(node, ast.Name)}
+    return _names(parsed(text))
+
+
+def _names(tree):
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+@contextlib.contextmanager
+def _of(text):
+    """Name the expression in whatever goes wrong in it."""
+    try:
+        yield
+    except (TypeError, ValueError, AttributeError, KeyError, IndexError, ArithmeticError) as e:
+        raise BedsideError(f"{text}: {type(e).__name__}: {e}") from None
 
 
 def evaluated(text: str, names: Mapping[str, Any]) -> Any:
@@ -80,10 +96,8 @@ def evaluated(text: str, names: Mapping[str, Any]) -> Any:
 
     BedsideError naming the expression for what it may not hold and for whatever goes wrong in it.
     """
-    try:
+    with _of(text):
         return _value(parsed(text), names)
-    except (TypeError, ValueError, AttributeError, KeyError, IndexError, ArithmeticError) as e:
-        raise BedsideError(f"{text}: {type(e).__name__}: {e}") from None
 
 
 def outcome(text: str, names: Mapping[str, Any]) -> tuple:
@@ -92,13 +106,16 @@ def outcome(text: str, names: Mapping[str, Any]) -> tuple:
     told: what was found, beside what it is compared with. low, high: of one number that is
     compared, the range that rounding allows, if any. Holds is None where that leaves it open.
     """
-    node, found = parsed(text), evaluated(text, names)
-    compared, beside = None, ""
-    if isinstance(node, ast.Compare):
-        compared = _value(node.left, names)
-        right = node.comparators[-1]
-        if mentions(ast.unparse(right)) - {"claimed"}:
-            beside = f" against {_told(_value(right, names))}"
+    node, compared, beside = parsed(text), None, ""
+    with _of(text):
+        match node:
+            case ast.Compare(left=left, ops=[op], comparators=[right]):
+                compared, other = _value(left, names), _value(right, names)
+                found = _done(op, compared, other)
+                if _names(right) - {"claimed"}:
+                    beside = f" against {_told(other)}"
+            case _:
+                found = _value(node, names)
     try:
         made = rounded.verdict(found)
     except TypeError as e:

@@ -43,9 +43,9 @@ class Rounded:
 
     def map(self, rising: Callable, *others: Any) -> "Rounded":
         """A function of this and others that falls in none of its arguments."""
-        parts = [self, *map(_rounded, others)]
+        parts = [self, *map(exact, others)]
         if all(p.low is p.high for p in parts):  # nothing is rounded
-            return _rounded(rising(*(p.value for p in parts)))
+            return exact(rising(*(p.value for p in parts)))
         return Rounded(*(rising(*(getattr(p, end) for p in parts)) for end in ENDS))
 
     def of(self, rows: Any) -> "Rounded":
@@ -69,22 +69,22 @@ class Rounded:
         return self.map(lambda a, b: a + b, other)
 
     def __sub__(self, other: Any) -> "Rounded":
-        return self + -_rounded(other)
+        return self + -exact(other)
 
     def __rsub__(self, other: Any) -> "Rounded":
         return -self + other
 
     def __mul__(self, other: Any) -> "Rounded":
-        other = _rounded(other)
+        other = exact(other)
         ends = [a * b for a in (self.low, self.high) for b in (other.low, other.high)]
         low, high = (functools.reduce(pick, ends) for pick in (np.minimum, np.maximum))
         return Rounded(low, self.value * other.value, high)
 
     def __truediv__(self, other: Any) -> "Rounded":
-        return self * _inverse(_rounded(other))
+        return self * _inverse(exact(other))
 
     def __rtruediv__(self, other: Any) -> "Rounded":
-        return _rounded(other) / self
+        return exact(other) / self
 
     __radd__, __rmul__ = __add__, __mul__
 
@@ -93,7 +93,7 @@ class Rounded:
         return Comparison(away.low > TIE, away.high > TIE, self.value)
 
     def __lt__(self, bound: Any) -> "Comparison":
-        away = _rounded(bound) - self
+        away = exact(bound) - self
         return Comparison(away.low > TIE, away.high > TIE, self.value)
 
     def __ge__(self, bound: Any) -> "Comparison":
@@ -163,7 +163,8 @@ class Verdict:
         raise TypeError("a verdict may be open: read `holds`, or write & | ~")
 
 
-def _rounded(x):
+def exact(x: Any) -> Rounded:
+    """Numbers without rounding; those that know theirs as they are."""
     return x if isinstance(x, Rounded) else Rounded(x, x, x)
 
 
@@ -235,9 +236,20 @@ def some(which: Any) -> Verdict:
 
 def prints(x: Any, printed: Any, digits: int | None = None) -> Comparison:
     """Whether numbers round to printed ones. digits: of those that don't know their rounding."""
-    x, to = _rounded(x), printed if digits is None else Rounded.printed(printed, digits)
+    x, to = exact(x), printed if digits is None else Rounded.printed(printed, digits)
     sure = (x.low >= to.low - TIE) & (x.high <= to.high + TIE)
     return Comparison(sure, (x.low <= to.high + TIE) & (x.high >= to.low - TIE), x.value)
+
+
+def which(of: Any) -> list[str]:
+    """Of which it is surely true."""
+    sure = comparison(of).sure
+    return [*sure.index[sure]]
+
+
+def count(of: Any) -> int:
+    """How many there are."""
+    return len(getattr(of, "value", of))
 
 
 def possible(which: Any) -> Any:
@@ -247,7 +259,7 @@ def possible(which: Any) -> Any:
 
 def size(x: Any) -> Rounded:
     """Absolute values."""
-    x = _rounded(x)
+    x = exact(x)
     low = np.maximum(0, np.maximum(x.low, -x.high))
     return Rounded(low, abs(x.value), np.maximum(-x.low, x.high))
 

@@ -141,9 +141,4 @@ def whole_number(percent: float, n: float) -> Verdict:
     return Verdict(bool(fits), f"{' or '.join(map(str, fits)) or 'none'} of {n}")
 
 
-def count(of: Any) -> int:
-    """How many there are."""
-    return len(getattr(of, "value", of))
-
-
-FUNCTIONS = {f.__name__: f for f in (prints_p, equals, whole_number, count)}
+FUNCTIONS = {f.__name__: f for f in (prints_p, equals, whole_number)}

@@ -7,7 +7,7 @@ import pandas as pd
 
 from bedside import stats
 from bedside.run import Run
-from bedside.stats.rounded import Rounded
+from bedside.stats.rounded import Rounded, exact
 
 from .survey import (
     ALIKE,
@@ -48,11 +48,6 @@ def names(run: Run) -> dict[str, Any]:
             **of_answers(answers),
         }
     }
-
-
-def exact(values: Any) -> Rounded:
-    """Numbers without rounding."""
-    return Rounded(values, values, values)
 
 
 def of_ratings(ratings: pd.DataFrame, tests: pd.DataFrame) -> dict[str, Any]:

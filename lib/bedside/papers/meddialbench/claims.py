@@ -10,7 +10,7 @@ import pandas as pd
 
 from bedside import stats
 from bedside.run import Run
-from bedside.stats.rounded import TIE, Rounded, Verdict, comparison
+from bedside.stats.rounded import TIE, Rounded, Verdict, exact
 
 from . import design as designs
 from . import printed
@@ -49,18 +49,12 @@ def names(run: Run) -> dict[str, Any]:
     }
 
 
-def exact(values: Any) -> Rounded:
-    """Numbers without rounding."""
-    return Rounded(values, values, values)
-
-
 def table(run: Run, number: int, digits: Any) -> Rounded:
     """A printed table, rows by columns; digits: of all columns, or by column."""
     rows = run.published(f"Table {number}")
     found = rows.pivot(index="row", columns="column", values="value")
     found = found.loc[rows["row"].unique(), rows["column"].unique()]
-    half = 0.5 * 10.0 ** -(pd.Series(digits) if isinstance(digits, dict) else digits)
-    return Rounded(found - half, found, found + half)
+    return Rounded.printed(found, pd.Series(digits) if isinstance(digits, dict) else digits)
 
 
 def of_design(paper: designs.Design) -> dict[str, Any]:
@@ -202,12 +196,6 @@ RELEASED = ("released_cases too_young patient_079 told_079 tested_079 denied_084
 # ---- functions that tests call
 
 
-def which(of: Any) -> list[str]:
-    """Of which it is surely true."""
-    sure = comparison(of).sure
-    return [*sure.index[sure]]
-
-
 def largest(x: Rounded) -> Any:
     """The label of the largest number, or of the largest of each row; of equal ones all."""
     if x.value.ndim > 1:
@@ -277,5 +265,5 @@ def power(before: Rounded, after: Rounded, exact: bool = True) -> Rounded:
 
 
 FUNCTIONS = {
-    f.__name__: f for f in (which, largest, lead, spread, behind, whole_number, mean_ratio, power)
+    f.__name__: f for f in (largest, lead, spread, behind, whole_number, mean_ratio, power)
 }

@@ -102,7 +102,6 @@ def as_said(table: Rounded, said: pd.DataFrame) -> Rounded:
 
 
 FUNCTIONS = {
-    "count": len,
     "words": words,
     "deviation": pd.Series.std,
     "personal": lambda texts: texts.str.contains(PERSONAL),

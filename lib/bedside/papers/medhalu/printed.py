@@ -11,7 +11,7 @@ import pandas as pd
 
 from bedside import stats
 from bedside.run import Run
-from bedside.stats.rounded import Rounded
+from bedside.stats.rounded import Rounded, exact
 
 from .data import DATASETS, TYPES
 from .scores import METRICS, rates
@@ -74,8 +74,8 @@ def rounded_table(run: Run, table: str) -> Rounded:
     rows["metric"] = rows["metric"].str.removeprefix("ma-")
     found = rows.pivot(index="row", columns=["metric", "dataset"], values="value")
     found = found.loc[rows["row"].unique()].sort_index(axis=1)
-    half = [0.05 if score == "Med" else ROUNDED for score, _ in found]  # medians have one decimal
-    return Rounded(found - half, found, found + half)
+    digits = [1 if score == "Med" else 2 for score, _ in found]  # of medians one decimal
+    return Rounded.printed(found, pd.Series(digits, found.columns))
 
 
 def by_set(run):
@@ -152,7 +152,7 @@ def corners(scores: Rounded, answers: pd.DataFrame, off: pd.Series | float = 0) 
 def rounded_rates(scores: Rounded, answers: pd.DataFrame, off: pd.Series | float = 0) -> Rounded:
     """Both rates behind scores, evaluators by rate and base set; arguments as of `corners`."""
     of, ends = scores.value, corners(scores, answers, off)
-    middle = corners(Rounded(of, of, of), answers)[0]
+    middle = corners(exact(of), answers)[0]
     names = pd.MultiIndex.from_product([answers.index, RATES]).swaplevel()
     return Rounded(
         *(

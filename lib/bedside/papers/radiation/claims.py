@@ -9,7 +9,7 @@ import pandas as pd
 from bedside import stats
 from bedside.read import published
 from bedside.run import Run
-from bedside.stats.rounded import Comparison, Rounded, Verdict, size
+from bedside.stats.rounded import Rounded, Verdict, size
 
 from . import agreement, checks
 from .data import profiles, vocabulary
@@ -125,11 +125,6 @@ def _late(entries):
 # ---- functions that tests call
 
 
-def models(which: Comparison) -> list[str]:
-    """Of which models it is surely true."""
-    return [*which.sure.index[which.sure]]
-
-
 def same(first: Any, second: Any) -> Verdict:
     """Do two lists hold the same?"""
     return Verdict(
@@ -162,7 +157,6 @@ def harmonic(p: Rounded, r: Rounded) -> Rounded:
 FUNCTIONS = {
     f.__name__: f
     for f in (
-        models,
         same,
         only_support,
         whole_number,

@@ -9,7 +9,7 @@ import pandas as pd
 
 from bedside import stats
 from bedside.read.checks import complete, normal, scored
-from bedside.stats.rounded import Rounded, Verdict
+from bedside.stats.rounded import Rounded, Verdict, exact
 from bedside.write.tables import COLUMNS, Row, card_rows, frame, guesser, paired, share, with_bounds
 
 from .. import data, pipeline
@@ -311,4 +311,4 @@ def _p(grades, way, a, b):
         "PCS, paired": lambda: stats.permutation_range(x - y, 0 * x)[0],  # exact
     }
     p = tests[way]()
-    return Rounded(p, p, p)
+    return exact(p)

@@ -19,14 +19,14 @@ def names(run: Run) -> dict[str, Any]:
     """What the tests of claims may use: Table 1 of the summary, and its text on it."""
     table = run.published("v2 Table 1").pivot(index="row", columns="column", values="value")
     before, after = zip(*CURES.values())
-    text = {"MDAgents": ("v2 text results", "MDAgents (GPT-4o)", HALF)}
-    text["GPT-4o"] = ("v2 Main results", "GPT-4o", HALF / 10)  # printed with a decimal
+    text = {"MDAgents": ("v2 text results", "MDAgents (GPT-4o)", 0)}
+    text["GPT-4o"] = ("v2 Main results", "GPT-4o", 1)  # printed with a decimal
     rates = {k: published.value(run.paper, *place, "PCR") for k, (*place, _) in text.items()}
-    rates, half = pd.Series(rates), pd.Series({k: row[-1] for k, row in text.items()})
+    rates, digits = pd.Series(rates), pd.Series({k: row[-1] for k, row in text.items()})
     return {
         "uncured": Rounded.printed(table.loc[[*before]].set_axis([*CURES]), 0),
         "cured": Rounded.printed(table.loc[[*after]].set_axis([*CURES]), 0),
-        "rate_in_text": Rounded(rates - half, rates, rates + half),
+        "rate_in_text": Rounded.printed(rates, digits),
         "largest_drop": published.value(
             run.paper, "v2 text results", "Drop on other benchmarks with GEPA", "most"
         ),
