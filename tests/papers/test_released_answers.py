@@ -294,6 +294,7 @@ def test_the_training_set_of_liveqa_decides_its_claims(with_copy, told, holds):
     assert made["mh-personal"]["LiveQA"][3] is holds
 
 
+@pytest.mark.skipif(not sources.here("liveqa"), reason="released data")
 @pytest.mark.parametrize("span", [40, 0])
 def test_a_copy_of_medhalu_decides_whether_each_answer_has_spans(with_copy, span):
     """span: characters of each of LiveQA's labelled spans; the others' have 40."""
