@@ -37,7 +37,7 @@ def test_what_is_decided_holds_for_all_numbers_that_round_to_the_printed_ones(na
         fits = counted(1, rng) | {"accepted": lambda *scores: exact(pd.Series([0.5]))}
         return drawn(T, rng, kind) | fits | {"rounded": rounded}
 
-    assert len(decided("medhalu", names)) > 100
+    assert len(decided("medhalu", names)) > 70
     assert not refuted("medhalu", names, draw, draws)
 
 
@@ -99,7 +99,6 @@ def other_names(names, rng):
         "background": names["background"] + int(rng.integers(0, 2)),
         "asked": names["asked"] | yes,
         "named": names["named"] | yes,
-        "shown": names["shown"] | yes,
         "different": names["different"] - int(rng.integers(-1, 2)),
         "scores_by_type": ["Acc", "ma-P", "ma-R", "ma-F1"],
         "said_distances": names["said_distances"] + 1,

@@ -4,7 +4,6 @@ from typing import Any
 
 import pandas as pd
 
-from bedside import stats
 from bedside.run import Run
 from bedside.stats.rounded import Rounded, Verdict, prints
 
@@ -12,7 +11,7 @@ from .data import DATASETS, copy_of_medhalu, liveqa_train, printed_sets, words
 from .printed import PROPRIETARY, grid, long, text
 
 PERSONAL = r"\S+@\w+\.\w+|\(?\b\d{3}\)?[-. ]\d{3}[-. ]\d{4}\b"  # mail, telephone
-PROMPTS = ("text 2.1", "appendix A.2", "Table 5", "Table 9")
+PROMPTS = ("text 2.1", "Table 5")
 
 
 def names(run: Run) -> dict[str, Any]:
@@ -34,11 +33,10 @@ def names(run: Run) -> dict[str, Any]:
 
 
 def _prompts(run):
-    """Which things definitions of an input-conflict name, and prompts show, by place."""
-    rows = run.published(*PROMPTS)
-    there = rows[rows["value"] == 1].assign(at=rows["table"].str.split().str[-1])
-    found = pd.crosstab(there["column"], [there["row"], there["at"]]) > 0
-    return {"named": found["input-conflicting"], "shown": found["slots"]}
+    """Which things definitions of an input-conflict name, by place."""
+    rows = run.published(*PROMPTS).query("row == 'input-conflicting'")
+    at = rows.assign(at=rows["table"].str.split().str[-1])
+    return {"named": at.pivot(index="column", columns="at", values="value") == 1}
 
 
 def _said_distances(run):
@@ -65,22 +63,10 @@ def mean_prints(x: Rounded, said: float, digits: int) -> Verdict:
     return Verdict(holds, f"{x.value:z.{digits}f}", float(x.low), float(x.high))
 
 
-def alike(*counts: pd.Series) -> float:
-    """The p of a chi-squared test of independence."""
-    from scipy.stats import chi2_contingency
-
-    return float(chi2_contingency(counts).pvalue)
-
-
 def may_be(kappa: Rounded, most: Rounded) -> Verdict:
     """Whether a kappa may be as printed where none is above another number: open, or a no."""
     high = float(most.high)
     return Verdict(None if high >= kappa.low else False, f"at most {high:.3g}", high=high)
-
-
-def most_kappa(accuracy: Rounded) -> Rounded:
-    """The largest kappa at an accuracy, which is at most 1."""
-    return accuracy.map(lambda a: float(stats.most_kappa(min(a, 1))))
 
 
 def types_of(table: Rounded, model: str) -> Rounded:
@@ -88,22 +74,8 @@ def types_of(table: Rounded, model: str) -> Rounded:
     return table.map(lambda t: t.xs("F1", axis=1, level=1).loc[model].unstack())
 
 
-def over_sets(table: Rounded) -> Rounded:
-    """Means over the base sets, evaluators by score."""
-    return table.map(lambda t: t.T.groupby(level=0).mean().T)
-
-
-def as_said(table: Rounded, said: pd.DataFrame) -> Rounded:
-    """Macro-F1, models by base sets, where the text has other numbers as there."""
-    half, value = table.high - table.value, table.value.copy()
-    for column in said.columns.intersection([f"{m} ma-F1" for m in value.index]):
-        value.loc[column.removesuffix(" ma-F1")] = said[column]
-    return Rounded(value - half, value, value + half)
-
-
 FUNCTIONS = {
     "words": words,
     "deviation": pd.Series.std,
     "personal": lambda texts: texts.str.contains(PERSONAL),
-    "even": stats.even,
-} | {f.__name__: f for f in (mean_prints, alike, may_be, most_kappa, types_of, over_sets, as_said)}
+} | {f.__name__: f for f in (mean_prints, may_be, types_of)}

@@ -13,10 +13,10 @@ import pandas as pd
 from bedside import stats
 from bedside.read import published
 from bedside.run import Run
-from bedside.stats.rounded import TIE, Rounded, Verdict, size, verdict
+from bedside.stats.rounded import Rounded
 
 from . import benchmark_claims, matrices
-from .data import DATASETS, copy_of_medhalu
+from .data import DATASETS
 from .printed import (
     LLMS,
     OPEN,
@@ -56,7 +56,6 @@ def names(run: Run) -> dict[str, Any]:
         "text": said,
         "said": lambda place, column, rows: pd.Series({r: said(place, r, column) for r in rows}),
         "rounded": Rounded.printed,
-        "span_length": span_length(run),
         "part": part,
         "infinite": np.inf,
         **of_answers(n, share_errors(run)),
@@ -101,7 +100,6 @@ def of_answers(n: pd.DataFrame, off: pd.Series) -> dict[str, Any]:
         "pooled_f1": functools.partial(pooled, answers=n),
         "mean_f1": functools.partial(mean_f1, answers=n),
         "p": functools.partial(p_ends, answers=n),
-        "least_p": functools.partial(least_p, n=total),
     }
 
 
@@ -126,18 +124,6 @@ def accepted(scores: pd.DataFrame, beside: pd.DataFrame, n: pd.DataFrame) -> Rou
     return Rounded(*(found[f"specificity{end}"] for end in (" least", "", " most")))
 
 
-def span_length(run: Run) -> Rounded | None:
-    """Mean characters of a labelled span in your copy of MedHalu, by base set; None without it.
-
-    Of a base set without spans any length from 1 on.
-    """
-    if (items := copy_of_medhalu(run)) is None:
-        return None
-    spans = items.explode("spans").dropna(subset="spans")
-    found = spans["spans"].str.len().groupby(spans["dataset"]).mean().reindex(DATASETS)
-    return Rounded(found.fillna(1), found.fillna(1), found.fillna(np.inf))
-
-
 # ---- functions that tests call
 
 
@@ -154,20 +140,4 @@ def either(p: Rounded, other: Rounded) -> Rounded:
     return Rounded(low, high, high)
 
 
-def least_p(before: Rounded, after: Rounded, n: pd.Series) -> Rounded:
-    """The p that each gain in accuracy of n answers may have, models by base sets.
-
-    From that of the exact McNemar test in which no right answer became wrong.
-    """
-    most = np.floor(after.high * n + TIE) - np.ceil(before.low * n - TIE)
-    low = most.map(lambda gain: stats.mcnemar_counts(max(int(gain), 0), 0)).stack()
-    return Rounded(low, low, low * 0 + 1)
-
-
-def within(x: Rounded, margin: float) -> Verdict:
-    """Whether a difference is at most so large, up or down."""
-    holds = verdict(size(x) <= margin).holds
-    return Verdict(holds, f"{x.value:+.3f}", round(x.low, 10), round(x.high, 10))
-
-
-FUNCTIONS = {f.__name__: f for f in (either, holm, within)}
+FUNCTIONS = {f.__name__: f for f in (either, holm)}
