@@ -48,6 +48,7 @@ def of_print(names, rng):
     for k in ("pcr", "pcs", "cross", "rated"):
         size = rng.choice([0.1, 1]) * (20 if k == "pcr" else 1)
         made[k] = moved(names[k], size * rng.normal(size=np.shape(names[k].value)))
+    made["pcr"] = moved(made["pcr"], rng.choice([0, 60]))
     made["pcr"] = made["pcr"].drop(["DeepSeek-R1"][: rng.integers(0, 2)])
     sums = names["sums"].value
     steep = rng.choice([0, 30]) * rng.normal(size=(len(sums), 1))
@@ -124,7 +125,7 @@ def of_files(rng):
         "reach": pd.DataFrame({"first": [1, either(1, 90)], "last": [994, 993]}),
         "by_generator": pd.Series([266, either(266, 259)]),
         "left_over": pd.Series([0, 0]),
-        "parts": pd.DataFrame({"all": [0.2, either(0.2, 0.5)], "GPT-4o": [0.15, either(0.2, 0.4)]}),
+        "parts": pd.DataFrame({"all": [0.2, either(0, 0.5)], "GPT-4o": [0.15, either(0.2, 0.4)]}),
         "first_share": pd.Series([0.3]),
         "p_even_each": pd.Series([0.5, either(0.01, 0.5)]),
         "kept_share": pd.Series(rng.permutation([0.5, 0.6, 0.7]), WRITERS),
