@@ -71,7 +71,8 @@ def main():
             if cell["cell_type"] == "markdown":
                 text = "".join(cell["source"])
                 wrong += [f"{path.relative_to(ROOT)}: {n}" for n in unknown(text, values)]
-    sys.exit("\n".join([*wrong, "these numbers are in no output of their notebooks"]) * bool(wrong))
+    if wrong:
+        sys.exit("\n".join([*wrong, "these numbers are in no output of their notebooks"]))
 
 
 if __name__ == "__main__":

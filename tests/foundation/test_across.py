@@ -71,14 +71,3 @@ def test_this_runs_models_change_nothing(copy):
                     for c in columns
                 )
     assert seen() == before
-
-
-def test_a_number_that_changes_its_reading_stops_it(copy):
-    path = copy / "meddialbench/table9_accuracy.csv"
-    text = path.read_text(encoding="utf-8")
-    changed = re.sub(r"(Qwen,fabricating),(\w+),[\d.]+", r"\1,\2,100", text)
-    assert changed != text
-    path.write_text(changed, encoding="utf-8")
-    told = "notebooks/across_studies.ipynb: .*: every model diagnoses less"
-    with pytest.raises(BedsideError, match=told):
-        executed()

@@ -92,7 +92,9 @@ def test_claims_are_filtered_and_linked(browser):
     off = {c["id"] for c in mine if c["verdict"] == "differs"}
     with watched(browser, 1440, 900) as shown:
         shown.goto(at("public", "index.html"))
-        shown.locator("#radiation").get_by_role("link", name="What differs, and why").click()
+        shown.locator("#radiation").get_by_role(
+            "link", name="What is contradicted, and why"
+        ).click()
         visible = shown.locator("article:visible")
         assert {visible.nth(k).get_attribute("id") for k in range(visible.count())} == off and off
         shown.get_by_role("searchbox").fill("no such words anywhere")

@@ -30,7 +30,7 @@ def test_what_is_decided_holds_for_all_numbers_that_round_to_the_printed_ones(fi
         texts = {f: within(f) for f in ("rounded", "said")}
         return drawn({n: names[n] for n in ROUNDED}, rng, kind) | texts
 
-    assert len(decided("meddialbench", names)) > 100
+    assert len(decided("meddialbench", names)) > 90
     assert not refuted("meddialbench", names, draw, draws)
 
 
@@ -64,6 +64,7 @@ def other_names(paper, names, rng):
     right, T7 = other_counts(names["right"].value, paper, rng), names["T7"].copy()
     by = float(rng.choice([-40, -1, 1, 13, 30]))
     T7["N"] += int(rng.choice([0, 21, 33]))
+    T7["Isolation"] -= int(rng.choice([0, 2]))
     other = meddialbench.of_counts(right, paper)
     near = rng.random() < 0.5
     return {
@@ -81,7 +82,6 @@ def other_names(paper, names, rng):
         "configurations": int(rng.choice([12, 40])),
         "covered": lambda times: Rounded(*[int(rng.choice([1, 500]))] * 3),
         "extreme_only": ~names["extreme_only"],
-        "with_one_of": lambda levels: ~names["extreme_only"],
         "text": lambda *place: _limited(place, names["text"](*place), by),
         "rounded": lambda *place: moved(names["rounded"](*place), rng),
         "said": lambda *place: moved(names["said"](*place), rng),

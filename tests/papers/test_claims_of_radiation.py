@@ -31,7 +31,7 @@ def test_what_is_decided_holds_for_all_numbers_that_round_to_the_printed_ones(fi
     def draw(rng, kind):
         return radiation.of_tables(drawn(T, rng, kind), SIZES)
 
-    assert len(decided("radiation", names)) > 50
+    assert len(decided("radiation", names)) > 40
     assert not refuted("radiation", names, draw, draws)
 
 
@@ -47,17 +47,10 @@ def world(T, rng):
             found["Recall"] = 0.03 * rng.choice([-1, 1], len(found))
         if n != 2 and "F1" in found:
             found["F1"] = stats.harmonic(found["Precision"], found["Recall"]) + rng.choice([0, 0.1])
+        if n in (5, 7) and rng.random() < 0.3:
+            found += 1 - found.min()  # whole overlap, nothing missed
         made[n] = found
     return made
-
-
-def ends_of(tables, rng):
-    """Intervals around other tables, wide or narrow."""
-    off = rng.choice([0.001, 0.1])
-    return {
-        f"E{n}": {c: pd.DataFrame({"low": t[c] - off, "high": t[c] + off}) for c in t}
-        for n, t in tables.items()
-    }
 
 
 def test_each_interpretation_turns_for_some_other_numbers(fixed):
@@ -65,11 +58,10 @@ def test_each_interpretation_turns_for_some_other_numbers(fixed):
     text = names["text"]
 
     def other(rng):
-        tables, by = world(T, rng), int(rng.choice([-27, -1, 1, 40]))
+        tables, by = world(T, rng), int(rng.choice([-50, -27, -1, 1, 40]))
         return {
             **of(tables),
-            **ends_of(tables, rng),
-            "text": lambda *place: min(100, text(*place) + by),
+            "text": lambda *place: min(100, abs(text(*place) + by)),
             "fields_named": 8,
             "printed": names["printed"].assign(value=rng.random()),
             "off_middle": names["off_middle"] * rng.choice([0, 1]),

@@ -3,7 +3,6 @@
 import functools
 import itertools
 import re
-from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -28,14 +27,6 @@ KINDS = ("Baseline", "Single-dimension", "Dual-dimension")  # of configurations,
 YOUNG = r"newborn|infant|\b(?:day|week|month)-?s?-old|^[1-3]-year|g \("
 MANOEUVRE = "dix-hallpike"  # in the dialogue of case 079 (appendix E)
 INVENTED, DRUG = ("headache", "loose stool"), "haloperidol"  # of case 084 (section 5, appendix D)
-SPREADS = {
-    "range": lambda x: x.max() - x.min(),
-    "standard deviation": lambda x: x.std(),
-    "coefficient of variation": lambda x: x.std() / x.mean(),
-    "standard deviation of logarithms": lambda x: np.log(x).std(),
-    "mean absolute deviation": lambda x: (x - x.mean()).abs().mean(),
-    "interquartile range": lambda x: x.quantile(0.75) - x.quantile(0.25),
-}
 
 
 def names(run: Run) -> dict[str, Any]:
@@ -75,8 +66,6 @@ def table(run: Run, number: int, digits: Any) -> Rounded:
 def of_design(paper: designs.Design) -> dict[str, Any]:
     """What follows from the paper's design alone."""
     pairs = printed.combinations(paper)
-    used = Counter(level for levels in set(map(frozenset, pairs.values())) for level in levels)
-    often = [level for level in paper.extreme if used[level] > 1]
     levels = {"extreme": paper.extreme, "all": paper.adverse}
     pathway = {
         f"{p}_{k}": printed.on_pathway(paper, p, v)
@@ -90,24 +79,14 @@ def of_design(paper: designs.Design) -> dict[str, Any]:
         "models": len(MODELS),
         "configurations": len(paper.configurations()),
         "adverse": paper.adverse,
-        "often": often,
-        "seldom": [level for level in paper.extreme if level not in often],
         "singles": [BASELINE, *paper.adverse],
         "lied": [c for c in pairs if c in LIED],
         "other": [c for c in pairs if c not in LIED],
         "combined": [*pairs],
-        "used": [_pair(levels) for levels in pairs.values()],
         "extreme_only": pd.Series({c: set(v) <= set(paper.extreme) for c, v in pairs.items()}),
-        "with_one_of": lambda levels: pd.Series(
-            {c: bool({*v} & {*levels}) for c, v in pairs.items()}
-        ),
         "efficient": EFFICIENT,
         "exhaustive": EXHAUSTIVE,
     }
-
-
-def _pair(levels):
-    return " + ".join(sorted(levels))
 
 
 def of_counts(right: pd.DataFrame, paper: designs.Design) -> dict[str, Any]:
@@ -115,48 +94,19 @@ def of_counts(right: pd.DataFrame, paper: designs.Design) -> dict[str, Any]:
     share, pairs = right / N, printed.combinations(paper)
     lost = (100 * right.rsub(right[BASELINE], axis=0) / N).drop(columns=BASELINE)
     at = {d: paper.of(d)[1:] for d in paper.dimensions}
-    alone = lost[paper.extreme].mean()
-    two = {_pair(p): alone[[*p]].sum() for p in itertools.combinations(paper.extreme, 2)}
     harms = {
         s: {c: printed.excess(s, c, v, share.T).mean() for c, v in pairs.items()} for s in SCALES
     }
-    beyond = functools.partial(_ends, pairs=pairs, share=share.T)
     return {
         "right": exact(right),
         "acc": exact(100 * share),
         "lost": exact(lost),
         "moderate": exact(pd.DataFrame({d: lost[a] for d, (a, _) in at.items()})),
         "extreme": exact(pd.DataFrame({d: lost[b] for d, (_, b) in at.items()})),
-        "sum_alone": exact(pd.Series(two)),
         "oe": exact(printed.over_expected(right, pairs)),
-        "ratio": lambda of: exact(printed.over_expected(of.value, pairs)),
         "harms": exact(pd.DataFrame(harms)),
-        "chance": lambda these: _chance(beyond(these)),
-        "oe_ends": lambda these: _interval(beyond(these)),
         "no_interaction": lambda: _additive(right),
     }
-
-
-def _ends(combinations, pairs, share):
-    """Mean log O/E with its least and most standard error, by combination."""
-    found = {c: printed.beyond("success multiplied", c, pairs[c], share) for c in combinations}
-    found = pd.DataFrame(found, index=["mean", "least", "most"]).T
-    return found.assign(mean=-found["mean"])
-
-
-def _chance(of):
-    """p (Holm) of mean log O/E, from the least to the most that overlaps of cases allow."""
-    from scipy.special import ndtr
-
-    p = (stats.holm(2 * ndtr(-abs(of["mean"] / of[error]))) for error in ("least", "most"))
-    low, high = (pd.Series(x, of.index) for x in p)
-    return Rounded(low, high, high)
-
-
-def _interval(of):
-    """The widest 95% interval of geometric mean O/E that overlaps of cases allow."""
-    low, value, high = (np.exp(of["mean"] + side * 1.96 * of["most"]) for side in (-1, 0, 1))
-    return Rounded(low, value, high)
 
 
 def _additive(right):
@@ -272,14 +222,9 @@ def lead(x: Rounded) -> Rounded:
     )
 
 
-def spread(x: Rounded, how: str) -> Rounded:
-    """The spread of models, by one of SPREADS, in each column."""
-    return exact(SPREADS[how](x.value))
-
-
-def correlation(x: Rounded, y: Rounded, how: str = "pearson") -> Rounded:
-    """The correlation of counts; how: pearson or spearman, with ties as they are."""
-    return exact(x.value.corr(y.value.round(9), method=how))
+def spread(x: Rounded) -> Rounded:
+    """From the lowest to the highest of the models, in each column."""
+    return exact(x.value.max() - x.value.min())
 
 
 def behind(before: Rounded, after: Rounded) -> list[str]:
@@ -289,26 +234,10 @@ def behind(before: Rounded, after: Rounded) -> list[str]:
     return [f"{m} behind {n}" for m, n in pairs if a[m] > a[n] and b[m] < b[n]]
 
 
-def up_to(x: Rounded) -> Rounded:
-    """Anything from 0 to x."""
-    return Rounded(0 * x.low, x.value, x.high)
-
-
-def log(x: Rounded) -> Rounded:
-    """Natural logarithms."""
-    return x.map(np.log)
-
-
 def whole_number(percent: float, n: float) -> Verdict:
     """Can a whole number of n be a share that is printed with one decimal (GRIM)?"""
     fits = stats.grim_counts(percent, int(n), 1)
     return Verdict(bool(fits), ", ".join(f"{k} of {n:.0f}" for k in fits) or "none")
-
-
-def interval(k: float, n: float) -> Rounded:
-    """The exact 95% interval (Clopper and Pearson) of k of n, in percent."""
-    low, high = printed.limits(round(k), int(n))
-    return Rounded(low, 100 * k / n, high)
 
 
 def covered(drawn: pd.Series, paper: designs.Design, times: int) -> Rounded:
@@ -339,14 +268,6 @@ def mean_ratio(turns: Rounded, coverage: Rounded, longest: float) -> Rounded:
     return Rounded(low, coverage.value / turns.value, high)
 
 
-def left(coverage: Rounded, *losses: Rounded) -> Rounded:
-    """The least coverage of models of which each has one of these losses, in any order."""
-    orders = [*itertools.permutations(losses)]
-    low = min(c - x.high for order in orders for c, x in zip(coverage.low, order))
-    high = max(min(c - x.low for c, x in zip(coverage.high, order)) for order in orders)
-    return Rounded(low, (low + high) / 2, high)
-
-
 def power(before: Rounded, after: Rounded, exact: bool = True) -> Rounded:
     """McNemar's power at a loss, from the least to the most that overlaps allow, by model."""
     x, y = before.value, after.value
@@ -356,23 +277,5 @@ def power(before: Rounded, after: Rounded, exact: bool = True) -> Rounded:
 
 
 FUNCTIONS = {
-    "count": len,
-    "distinct": lambda labels: len({*labels}),
-} | {
-    f.__name__: f
-    for f in (
-        which,
-        largest,
-        lead,
-        spread,
-        correlation,
-        behind,
-        up_to,
-        log,
-        whole_number,
-        interval,
-        mean_ratio,
-        left,
-        power,
-    )
+    f.__name__: f for f in (which, largest, lead, spread, behind, whole_number, mean_ratio, power)
 }

@@ -73,9 +73,9 @@ def frequencies(reference):
     return kinds[kinds.str.len() > 1].map(", ".join)
 
 
-def dose_named(run, reference):
-    """By type of radiation: does its name as released have a dose or a number of fractions?"""
-    types = reference["site"].drop_duplicates()  # as released they may say more, in brackets
+def types_of_radiation(run, reference):
+    """The types and locations as released, where they may say more, in brackets, by themselves."""
+    types = reference["site"].unique()
     if sources.here("radiation_reference"):
-        types = pd.Series(run.load("radiation_reference").columns[2:])
-    return types.str.contains(r"dose|fraction|\bgy\b", case=False)
+        types = run.load("radiation_reference").columns[2:]
+    return pd.Series(types, index=types)

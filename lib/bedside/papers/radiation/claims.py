@@ -2,10 +2,8 @@
 
 import functools
 from collections.abc import Mapping
-from itertools import product
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from bedside import stats
@@ -16,7 +14,7 @@ from bedside.stats.rounded import Comparison, Rounded, Verdict, size
 from . import agreement, checks
 from .data import profiles, vocabulary
 from .data import reference as of_sites
-from .printed import DIGITS, STRONG, TABLES, lengths, printed_tables, reference_sizes, scores, wide
+from .printed import DIGITS, STRONG, TABLES, lengths, printed_tables, reference_sizes, scores
 
 NAMED = [  # the delayed effects of section 4.7.1, in the words of the reference
     "breast or chest wall fibrosis",
@@ -33,7 +31,6 @@ def names(run: Run) -> dict[str, Any]:
     printed, released = run.published(*(f"Table {n}" for n in TABLES)), run.profile == "public"
     return {
         **of_tables(printed_tables(run), reference_sizes(run, patients, reference)),
-        **{f"E{n}": _ends(run, n) for n in TABLES},
         "strong": STRONG,
         "printed": printed,
         "off_middle": _off_middle(printed),
@@ -61,15 +58,7 @@ def of_tables(T: Mapping[int, Rounded], sizes: pd.Series) -> dict[str, Any]:
         "entries": lengths(T, sizes.mean()),
         "longest": longest,
         "entries_a_list": int(longest["free-form"].low.min()),
-        "short_common": _short_common(T[6], T[7]),
-        "missed": _missed(T[7]),
     }
-
-
-def _ends(run, n):
-    """{column: the printed ends of its intervals, by model}."""
-    low, high = (wide(run, f"Table {n}", end) for end in ("low", "high"))
-    return {c: pd.DataFrame({"low": low[c], "high": high[c]}) for c in low}
 
 
 def _together(parts):
@@ -83,27 +72,6 @@ def _off_middle(found):
     return size(2 * value - low - high) / (found["high"] - found["low"])
 
 
-def _short_common(six, seven):
-    """Recall of effects that are common and short-term, if each level counts once.
-
-    Short-term recall is then a mean of three cells, recall of common effects one of two; this cell
-    is one in both.
-    """
-    short, common = six["Short-term"], seven["Common"]
-    least = np.maximum(3 * short.low - 2, 2 * common.low - 1).clip(lower=0)
-    most = np.minimum(3 * short.high, 2 * common.high).clip(upper=1)
-    return Rounded(least, (least + most) / 2, most)
-
-
-def _missed(seven):
-    """The share of lists that miss one of the two extremely rare effects of each site.
-
-    The least if all others miss none, the most if only this one is missed.
-    """
-    last = seven["Extremely Rare"]
-    return Rounded(1 - 2 * last.high, 1 - last.value, 2 * (1 - last.low))
-
-
 def _of_released(run, patients, reference):
     """What only the released files know."""
     patients = patients.set_index("item", drop=False)
@@ -111,19 +79,16 @@ def _of_released(run, patients, reference):
     entries, base, site = reference.groupby("site").size(), patients["base"], patients["site"]
     hits, terms = site.map(entries), vocabulary(run)
     misfits = functools.cache(lambda: agreement.misfits(run, reference, site))
+    types = checks.types_of_radiation(run, reference)
     whole = not run.limit  # all patients are read
     late = (reference["onset"] == "long-term").groupby(reference["effect"]).all()
-    one = reference.groupby("effect")["frequency"].nunique() == 1
-    one_at_site = reference.groupby(["site", "effect"])["frequency"].nunique() == 1
     return {
-        "reference": reference,
         "patients": len(patients),
         "specified": patients["specified"].nunique(),
-        "sites": site.nunique(),
+        "sites": len(entries),
         "fields": base.map(lambda text: len(checks.fields(text))),
         "mentions": changed["mentions"],
         "followed": changed["specified"],
-        "replaced": changed["lost"],
         "elsewhere": changed["elsewhere"],
         "no_site": ~base.str.contains(checks.TARGETED, case=False),
         "given": ~base.str.contains(r"radiation[^.]*\bplanned", case=False),
@@ -133,35 +98,22 @@ def _of_released(run, patients, reference):
         "terms_at_site": entries,
         "copy_precision": (hits / len(terms)).mean() if whole else None,
         "copy_f1": (2 * hits / (len(terms) + hits)).mean() if whole else None,
-        "faultless": _faultless(hits, reference),
-        "late_terms": _late(reference.drop_duplicates(["effect", "onset", "frequency"])),
         "late_entries": _late(reference),
         "named_late": late[NAMED],
         "effects": set(reference["effect"]),
         "levels": [reference["frequency"].nunique(), reference["onset"].nunique()],
-        "one_frequency": one,
-        "one_frequency_at_site": one_at_site,
-        "dose_named": checks.dose_named(run, reference),
+        "one_frequency": reference.groupby(["site", "effect"])["frequency"].nunique() == 1,
+        "dose_named": types.str.contains(r"dose|fraction|\bgy\b", case=False),
+        "accelerated": types.str.contains("accelerated", case=False),
         "fit": lambda way: agreement.fit(misfits(), way),
     }
 
 
 RELEASED = (
-    "reference patients specified sites fields mentions followed replaced elsewhere no_site given"
-    " wall_kept breast_gone terms_at_site copy_precision copy_f1 faultless late_terms late_entries"
-    " named_late effects levels one_frequency one_frequency_at_site dose_named fit"
+    "patients specified sites fields mentions followed elsewhere no_site given wall_kept"
+    " breast_gone terms_at_site copy_precision copy_f1 late_entries named_late effects levels"
+    " one_frequency dose_named accelerated fit"
 ).split()
-
-
-def _faultless(hits, reference):
-    """The least overlap of faultless lists, a mean over patients.
-
-    The specified list is the site's reference. The base list, made without a site, has the effects
-    of all sites in common, or those of any site.
-    """
-    sites = reference.groupby("effect")["site"].nunique()
-    core = (sites == reference["site"].nunique()).sum()
-    return min((core / hits).mean(), (hits / len(sites)).mean())
 
 
 def _late(entries):
@@ -171,25 +123,6 @@ def _late(entries):
 
 
 # ---- functions that tests call
-
-
-def apart(ends: pd.DataFrame) -> np.ndarray:
-    """For each pair of models 1, -1 or 0: the first's interval lies above, below, or they meet."""
-    up = ends["low"].to_numpy()[:, None] > ends["high"].to_numpy()
-    return (up.astype(int) - up.T)[np.triu_indices(len(ends), 1)]
-
-
-def meet(first: pd.DataFrame, second: pd.DataFrame) -> pd.Series:
-    """By model: do two intervals meet?"""
-    return (first["low"] <= second["high"]) & (second["low"] <= first["high"])
-
-
-def beaten(table: Rounded, models: list[str]) -> pd.Series:
-    """By model and column: how many other models surely have less."""
-    pairs = product(models, table.value)
-    return pd.Series(
-        {(m, c): int((table[c][m] - table[c].drop(m) > 0).sure.sum()) for m, c in pairs}
-    )
 
 
 def models(which: Comparison) -> list[str]:
@@ -207,13 +140,6 @@ def same(first: Any, second: Any) -> Verdict:
 def only_support(verdict: Verdict) -> Verdict:
     """A verdict whose no proves nothing."""
     return Verdict(verdict.holds or None, verdict.told)
-
-
-def surely_above(percent: float, n: float, bound: float) -> Verdict:
-    """Is the 95% interval (Wilson) of a printed share of n above a bound, in percent?"""
-    found = stats.wilson(round(percent * n / 100), int(n))
-    low, high = 100 * found.low, 100 * found.high
-    return Verdict(low > bound, f"95% interval of {n:g}: {low:.0f} to {high:.0f}%", low, high)
 
 
 def whole_number(percent: float, n: float) -> Verdict:
@@ -236,13 +162,9 @@ def harmonic(p: Rounded, r: Rounded) -> Rounded:
 FUNCTIONS = {
     f.__name__: f
     for f in (
-        apart,
-        meet,
-        beaten,
         models,
         same,
         only_support,
-        surely_above,
         whole_number,
         any_number_from,
         harmonic,
