@@ -5,14 +5,13 @@ import pandas as pd
 import pytest
 
 from bedside.papers.cancer_myth import claims as cancer_myth
-from bedside.papers.cancer_myth.data import CATEGORIES
 from bedside.papers.cancer_myth.systems import SYSTEMS
 from bedside.stats.rounded import Comparison, Rounded, Verdict
 from claim_worlds import decided, drawn, refuted, unturned
 
 ROUNDED = ("pcr", "pcs", "pcr2", "newer_pcr", "newer_pcs", "cross", "rated")
 CURED = ("uncured", "cured", "rate_in_text")
-MODELS, KINDS = [*SYSTEMS.values()], [*CATEGORIES.values()]
+MODELS = [*SYSTEMS.values()]
 WRITERS = ["GPT-4o", "Claude-3.5-Sonnet", "Gemini-1.5-Pro"]
 
 
@@ -53,15 +52,12 @@ def of_print(names, rng):
     sums = names["sums"].value
     steep = rng.choice([0, 30]) * rng.normal(size=(len(sums), 1))
     sums = sums * rng.choice([-1, 0.1, 1]) + steep + rng.normal(size=sums.shape)
-    ones, unaware = (exact(names[k].value * rng.choice([0.1, 1, 8])) for k in ("ones", "unaware"))
     p = float(rng.choice([1e-12, 2e-5, 4e-3, 0.4]))
     kappa = float(rng.choice([0.1, 0.9]))
     return {
         **made,
         "sums": exact(sums),
         "by_category": exact(sums.div(names["sizes"], axis=0) * rng.choice([1, 9])),
-        "ones": ones,
-        "unaware": unaware,
         "ways": exact(names["ways"].value * rng.integers(0, 2)),
         "counts": names["counts"] * rng.integers(0, 2),
         "counts2": names["counts2"] * rng.integers(0, 2),
@@ -94,8 +90,6 @@ def of_files(rng):
         return pd.Series(rng.random(n) < either(0.5, 1))
 
     text, p = either([], ["GPT-4o"]), float(either(2e-5, 4e-3, 0.5))
-    grades = frame(KINDS, MODELS, 0) - 1
-    grades.loc["Inevitable Side Effect"] -= either(0, 2)
     cross = frame(WRITERS, MODELS, 0)
     cross.loc["Gemini-1.5-Pro"] -= either(0, 2)
     numbers = {
@@ -113,7 +107,6 @@ def of_files(rng):
         "in_both": (0, 1),
         "repeated": (0, 1),
         "empty": (0, 1),
-        "p_even": (0.5, 0.01),
         "p_kept": (0.5, 0.01),
     }
     kinds = ("entries", "cancer_and_myth", "myth_and_fact", "myth")
@@ -125,14 +118,11 @@ def of_files(rng):
         "reach": pd.DataFrame({"first": [1, either(1, 90)], "last": [994, 993]}),
         "by_generator": pd.Series([266, either(266, 259)]),
         "left_over": pd.Series([0, 0]),
-        "parts": pd.DataFrame({"all": [0.2, either(0, 0.5)], "GPT-4o": [0.15, either(0.2, 0.4)]}),
-        "first_share": pd.Series([0.3]),
-        "p_even_each": pd.Series([0.5, either(0.01, 0.5)]),
+        "parts": pd.Series([0.2, either(0, 0.5)]),
         "kept_share": pd.Series(rng.permutation([0.5, 0.6, 0.7]), WRITERS),
         "dropped_kept": pd.Series([False, either(True, False)]),
         "candidates_generated": some(),
         "taken_first": Comparison(*2 * [some()]),
-        "full_categories": Comparison(*2 * [some()]),
         "file_off": text,
         "lacking": text,
         "moved": text,
@@ -143,7 +133,6 @@ def of_files(rng):
         "raw_cross": exact(cross),
         "raw_gap": exact(some() - 0.5),
         "raw_p": lambda *which: exact(p),
-        "raw_rates": exact(grades),
     }
 
 
