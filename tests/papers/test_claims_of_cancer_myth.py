@@ -5,14 +5,13 @@ import pandas as pd
 import pytest
 
 from bedside.papers.cancer_myth import claims as cancer_myth
-from bedside.papers.cancer_myth.data import CATEGORIES
 from bedside.papers.cancer_myth.systems import SYSTEMS
 from bedside.stats.rounded import Comparison, Rounded, Verdict, exact
 from claim_worlds import decided, drawn, refuted, unturned
 
 ROUNDED = ("pcr", "pcs", "pcr2", "newer_pcr", "newer_pcs", "cross", "rated")
 CURED = ("uncured", "cured", "rate_in_text")
-MODELS, KINDS = [*SYSTEMS.values()], [*CATEGORIES.values()]
+MODELS = [*SYSTEMS.values()]
 WRITERS = ["GPT-4o", "Claude-3.5-Sonnet", "Gemini-1.5-Pro"]
 
 
@@ -44,19 +43,17 @@ def of_print(names, rng):
     for k in ("pcr", "pcs", "cross", "rated"):
         size = rng.choice([0.1, 1]) * (20 if k == "pcr" else 1)
         made[k] = moved(names[k], size * rng.normal(size=np.shape(names[k].value)))
+    made["pcr"] = moved(made["pcr"], rng.choice([0, 60]))
     made["pcr"] = made["pcr"].drop(["DeepSeek-R1"][: rng.integers(0, 2)])
     sums = names["sums"].value
     steep = rng.choice([0, 30]) * rng.normal(size=(len(sums), 1))
     sums = sums * rng.choice([-1, 0.1, 1]) + steep + rng.normal(size=sums.shape)
-    ones, unaware = (exact(names[k].value * rng.choice([0.1, 1, 8])) for k in ("ones", "unaware"))
     p = float(rng.choice([1e-12, 2e-5, 4e-3, 0.4]))
     kappa = float(rng.choice([0.1, 0.9]))
     return {
         **made,
         "sums": exact(sums),
         "by_category": exact(sums.div(names["sizes"], axis=0) * rng.choice([1, 9])),
-        "ones": ones,
-        "unaware": unaware,
         "ways": exact(names["ways"].value * rng.integers(0, 2)),
         "counts": names["counts"] * rng.integers(0, 2),
         "counts2": names["counts2"] * rng.integers(0, 2),
@@ -89,8 +86,6 @@ def of_files(rng):
         return pd.Series(rng.random(n) < either(0.5, 1))
 
     text, p = either([], ["GPT-4o"]), float(either(2e-5, 4e-3, 0.5))
-    grades = frame(KINDS, MODELS, 0) - 1
-    grades.loc["Inevitable Side Effect"] -= either(0, 2)
     cross = frame(WRITERS, MODELS, 0)
     cross.loc["Gemini-1.5-Pro"] -= either(0, 2)
     numbers = {
@@ -108,7 +103,6 @@ def of_files(rng):
         "in_both": (0, 1),
         "repeated": (0, 1),
         "empty": (0, 1),
-        "p_even": (0.5, 0.01),
         "p_kept": (0.5, 0.01),
     }
     kinds = ("entries", "cancer_and_myth", "myth_and_fact", "myth")
@@ -120,14 +114,11 @@ def of_files(rng):
         "reach": pd.DataFrame({"first": [1, either(1, 90)], "last": [994, 993]}),
         "by_generator": pd.Series([266, either(266, 259)]),
         "left_over": pd.Series([0, 0]),
-        "parts": pd.DataFrame({"all": [0.2, either(0.2, 0.5)], "GPT-4o": [0.15, either(0.2, 0.4)]}),
-        "first_share": pd.Series([0.3]),
-        "p_even_each": pd.Series([0.5, either(0.01, 0.5)]),
+        "parts": pd.Series([0.2, either(0, 0.5)]),
         "kept_share": pd.Series(rng.permutation([0.5, 0.6, 0.7]), WRITERS),
         "dropped_kept": pd.Series([False, either(True, False)]),
         "candidates_generated": some(),
         "taken_first": Comparison(*2 * [some()]),
-        "full_categories": Comparison(*2 * [some()]),
         "file_off": text,
         "lacking": text,
         "moved": text,
@@ -138,7 +129,6 @@ def of_files(rng):
         "raw_cross": exact(cross),
         "raw_gap": exact(some() - 0.5),
         "raw_p": lambda *which: exact(p),
-        "raw_rates": exact(grades),
     }
 
 

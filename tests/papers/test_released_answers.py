@@ -158,7 +158,7 @@ def test_with_the_file_all_results_appear_outside_of_what_is_committed(
     house.run(f"cancer_myth/{NOTEBOOK}", profile="public")
     verdicts, outputs = of_notebook(house, "runs/public-local")
     assert not any("needs" in v for v in verdicts.values())
-    assert {"cm-p-gemini", "cm-worst-side-effect", "cm-algorithm", "cm-even"} <= verdicts.keys()
+    assert {"cm-p-gemini", "cm-algorithm"} <= verdicts.keys()
     trust = "trust_lexical_released_answers.json"
     assert {"fig6a_released.svg", "fig6b_released.svg", "fig7_released.svg", trust} <= {*outputs}
     card = json.loads((house.figures / "runs/public-local/cancer_myth" / trust).read_text())
@@ -194,12 +194,12 @@ def test_the_notebook_goes_on_whatever_the_file_holds(house, monkeypatch, tmp_pa
 # ---- a claim that needs a file is decided once the file is here
 
 NAMED = {
-    "all_data.json": "cm-p-gemini cm-worst-side-effect",
+    "all_data.json": "cm-p-gemini",
     "the released answers": """
         cm-raw-file cm-raw-places cm-raw-6a cm-raw-6b cm-raw-7 cm-raw-below-30 cm-raw-hardest
         cm-raw-own cm-raw-p-gemini cm-raw-p-claude cm-raw-all-fail
     """,
-    "all_data_raw_generated.json": "cm-even cm-algorithm",
+    "all_data_raw_generated.json": "cm-algorithm",
     "the generated questions: make": "cm-raw-generated",
     "HealthQA, which": "mh-healthqa-pairs mh-healthqa-mean mh-healthqa-deviation",
     "LiveQA's second": "mh-liveqa-pairs mh-liveqa-mean mh-liveqa-deviation mh-personal",

@@ -48,8 +48,6 @@ def of_figures(run: Run) -> dict[str, Any]:
     rate2, (least, most) = printed.rates(run, 2), printed.bar_sums(run)
     sums, sizes = Rounded(least, (least + most) / 2, most), printed.category_sizes(run)
     ways, read = printed.grades(run), (least == most).all()
-    parts = {m: [*zip(*found)] or 3 * [(0, QUESTIONS)] for m, found in ways.items()}
-    ones, _, unaware = (range_of({m: x[k] for m, x in parts.items()}) for k in range(3))
     fitting = pd.Series({m: len(found) for m, found in ways.items()})
 
     @functools.cache
@@ -70,8 +68,6 @@ def of_figures(run: Run) -> dict[str, Any]:
         "rated": Rounded.printed(rated, 2),
         "counts": counts(said["PCR"]),
         "counts2": counts(rate2),
-        "ones": ones,
-        "unaware": unaware,
         # a bar that may be of several sums leaves open whether its model's grades fit
         "ways": Rounded(fitting.where(read, 0), fitting, fitting),
         "sums": sums,

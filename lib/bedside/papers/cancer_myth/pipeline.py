@@ -5,7 +5,6 @@ import re
 import numpy as np
 import pandas as pd
 
-from bedside import stats
 from bedside.read.checks import (
     complete,
     counterparts,
@@ -98,7 +97,7 @@ def names(run):
 
 RELEASED = """
 myths different_myths types starting starting_offered most_a_myth reach early_last later_first
-offered first by_generator left_over parts first_share p_even p_even_each kept_share p_kept
+offered first by_generator left_over parts kept_share p_kept
 dropped_kept near plain_offered in_both repeated empty
 """.split()
 
@@ -156,22 +155,15 @@ def _of_runs(offered):
 def _of_categories(offered):
     """Section 4.1, appendix B.3: how even generators and categories are.
 
-    parts: questions by category, of all and of each generator without the first set, which was not
+    parts: share of the questions by category; by_generator: without the first set, which was not
     balanced.
     """
-    rest, first = offered[~offered["first"]], offered[offered["first"]]
-    parts = pd.crosstab(rest["category"], rest["generator"]).assign(all=0)
-    parts = parts.reindex(CATEGORIES.values(), fill_value=0)
-    parts["all"] = offered["category"].value_counts().reindex(parts.index, fill_value=0)
-    each = parts.drop(columns="all")
-    a_generator = rest["generator"].value_counts()
+    a_generator = offered.loc[~offered["first"], "generator"].value_counts()
+    parts = offered["category"].value_counts(normalize=True)
     return {
         "by_generator": a_generator,
         "left_over": a_generator % len(CATEGORIES),
-        "parts": parts / parts.sum(),
-        "first_share": first["category"].value_counts(normalize=True),
-        "p_even": stats.even(parts["all"]),
-        "p_even_each": pd.Series(stats.holm([stats.even(each[k]) for k in each]), each.columns),
+        "parts": parts.reindex(CATEGORIES.values(), fill_value=0),
     }
 
 
@@ -221,20 +213,18 @@ def _numbers(rest):
     return per_model, per_model // len(CATEGORIES)
 
 
-def by_algorithm(made, chosen, offered):
-    """Appendix B.3: (taken, full), comparisons by generator and category; made, chosen: `selected`.
+def by_algorithm(made, offered):
+    """Appendix B.3: a comparison by generator and category; made: of `selected`.
 
-    taken: as Algorithm 1's first step does, the candidates have a fixed number of the category, or
-    all of a smaller one. full: it selects the fixed number. Open if a question has no known
-    generator or category, or a candidate wasn't generated.
+    As Algorithm 1's first step does, the candidates have a fixed number of the category, or all of
+    a smaller one. Open if a question has no known generator or category, or a candidate wasn't
+    generated.
     """
     by, rest = ["generator", "category"], offered[~offered["first"]]
     _, fixed = _numbers(rest)
     taken = made[made["question"].map(normal).isin(set(rest["question"].map(normal)))]
     cells = pd.MultiIndex.from_product([rest["generator"].unique(), CATEGORIES.values()], names=by)
-    sizes, begun, given = (
-        part.groupby(by).size().reindex(cells, fill_value=0) for part in (made, taken, chosen)
-    )
+    sizes, begun = (part.groupby(by).size().reindex(cells, fill_value=0) for part in (made, taken))
     whole = made[by].notna().all(axis=None) and len(taken) == len(rest)  # else nothing is sure
-    found = begun >= sizes.clip(upper=fixed), given >= fixed
-    return (Comparison(hit & whole, hit | (not whole)) for hit in found)
+    hit = begun >= sizes.clip(upper=fixed)
+    return Comparison(hit & whole, hit | (not whole))

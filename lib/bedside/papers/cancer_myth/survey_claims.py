@@ -5,7 +5,6 @@ from typing import Any
 
 import pandas as pd
 
-from bedside import stats
 from bedside.run import Run
 from bedside.stats.rounded import Rounded, exact
 
@@ -18,10 +17,8 @@ from .survey import (
     NAME,
     NUMBERED,
     RATED,
-    SCALE,
     SITE,
     answer_words,
-    intraclass,
     label_counts,
     misd,
     paragraphs,
@@ -56,8 +53,7 @@ def of_ratings(ratings: pd.DataFrame, tests: pd.DataFrame) -> dict[str, Any]:
     tests: `survey.source_tests`.
     """
     whole, parts = ratings[ratings["part"] == 0], label_counts(ratings)
-    wide = whole_answers(ratings)
-    each = wide.stack()
+    each = whole_answers(ratings).stack()
     pairs = each.unstack("source")
     over = pairs.drop(columns=HUMAN).sub(pairs[HUMAN], axis=0)
     mine = tests[tests["row"].str.endswith(f" - {HUMAN}")]
@@ -69,10 +65,8 @@ def of_ratings(ratings: pd.DataFrame, tests: pd.DataFrame) -> dict[str, Any]:
             whole["rating"].count(),
         ],
         "points": exact(each.groupby("source").mean()),
-        "by_rater": exact(wide.groupby("source").mean()),
         "good": exact((each >= GOOD).groupby("source").mean()),
         "above": exact((over > 0).mean()),
-        "below": exact((over < 0).mean()),
         "lead": exact(mine["difference"]),
         "p_lead": exact(mine["p_holm"]),
         "labelled": exact(shares.pivot(index="row", columns="column", values="share")),
@@ -80,8 +74,8 @@ def of_ratings(ratings: pd.DataFrame, tests: pd.DataFrame) -> dict[str, Any]:
 
 
 def of_paragraphs(wide: pd.DataFrame) -> dict[str, Any]:
-    """How far three ratings of a paragraph are apart, by source, and their agreement."""
-    far, given = misd(wide), wide.to_numpy().T
+    """How far three ratings of a paragraph are apart, by source."""
+    far = misd(wide)
     source = far.index.get_level_values("source")
     groups = {"all": far, "models": far[source != HUMAN]}
     groups |= {k: far[source == k] for k in RATED.values()}
@@ -95,9 +89,6 @@ def of_paragraphs(wide: pd.DataFrame) -> dict[str, Any]:
         "paragraphs": len(wide),
         "spread": exact(pd.DataFrame(shares, index=columns).T),  # percent, but for the average
         "commonest": pd.Series({k: x[0] if len(x) == 1 else None for k, x in most.items()}),
-        "alpha": stats.krippendorff_alpha(given).value,
-        "icc": intraclass(wide),
-        "ac2": {w: stats.gwet(given, SCALE, weights=w) for w in ("linear", "quadratic")},
     }
 
 

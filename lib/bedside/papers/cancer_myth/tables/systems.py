@@ -194,22 +194,20 @@ def balanced(generated, run):
 
 
 ANSWERS = """
-file_off lacking moved raw_6a raw_6b raw_7 raw_pcr raw_pcr_high raw_cross raw_gap raw_p raw_rates
+file_off lacking moved raw_6a raw_6b raw_7 raw_pcr raw_pcr_high raw_cross raw_gap raw_p
 failed_together
 """.split()  # of the released answers
-GENERATED = "candidates_generated taken_first full_categories".split()  # of the generated questions
+GENERATED = "candidates_generated taken_first".split()  # of the generated questions
 
 
 def generated(made, run):
     """Quantities of the generated questions."""
     offered = data.candidates(run)
     asked = offered.query("generator != 'Manual'")["question"]
-    selected = pipeline.selected(made, offered, run.rng("Algorithm 1"))
-    taken, full = pipeline.by_algorithm(*selected, offered)
+    run_on, _ = pipeline.selected(made, offered, run.rng("Algorithm 1"))
     return {
         "candidates_generated": asked.map(normal).isin(set(made["question"].map(normal))),
-        "taken_first": taken,
-        "full_categories": full,
+        "taken_first": pipeline.by_algorithm(run_on, offered),
     }
 
 
@@ -236,7 +234,6 @@ def names(graded, found, where, run):
         "raw_cross": _known(_wide(graded, "generator", "PCS").reindex(WRITERS)),
         "raw_gap": _known(_gap(graded)),
         "raw_p": functools.partial(_p, wide(graded)),
-        "raw_rates": _known(_wide(graded, "category", "PCR").reindex(CATEGORIES.values())),
         "failed_together": _together(graded),
     }
 
