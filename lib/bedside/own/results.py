@@ -112,7 +112,7 @@ def corrected(own, graded, cards):
             rate = share((came["value"] == 1).tolist(), came["unit"].tolist())
             rows.append(Row(model, f"{what}judge says, %{ending}", "run", *rate, lost))
             if judge in cards:
-                rng = own.rng("corrected", model)
+                rng = own.rng("corrected")
                 found = trust_cards.corrected(rate, cards[judge], rng)
                 rows.append(Row(model, f"{what}corrected, %{ending}", "run", *found, lost))
     return tables.frame(rows)

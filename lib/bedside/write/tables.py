@@ -135,11 +135,12 @@ def differences(
 
 
 def tested(
-    changes: "pd.DataFrame", columns: Collection[str], by: list[str], run
+    changes: "pd.DataFrame", columns: Collection[str], by: list[str], run: "Run", table: str
 ) -> "tuple[pd.DataFrame, pd.DataFrame]":
     """Differences by group as `estimated_means` rows, and p of paired permutation tests over items.
 
     p is Holm-corrected over all groups and columns. A group without a pair has no p, and n 0.
+    table: the fixed id that names the streams of random numbers, one for each column.
     """
     import pandas as pd
 
@@ -149,7 +150,7 @@ def tested(
             got, chance = part.dropna(subset=[name]), float("nan")
             if len(got):
                 value, units = got[name].to_numpy(float), got["item"].to_numpy()
-                rng = run.rng("p", *key, name)
+                rng = run.rng(table, name)
                 chance = stats.paired_permutation(value, value * 0, rng, units=units)
             p.append((*key, name, chance, got["item"].nunique()))
     p = pd.DataFrame(p, columns=[*by, "metric", "p", "n"])
@@ -157,14 +158,16 @@ def tested(
     return found, p.assign(p=stats.holm(p["p"].to_numpy(float)))
 
 
-def tested_rows(changes: "pd.DataFrame", names: dict[str, str], run: "Run") -> "pd.DataFrame":
+def tested_rows(
+    changes: "pd.DataFrame", names: dict[str, str], run: "Run", table: str
+) -> "pd.DataFrame":
     """`tested` as table rows with bounds: the differences of each `row`, and their p.
 
     names: {column: the name that is shown}.
     """
     import pandas as pd
 
-    found, p = tested(changes, names, ["row"], run)
+    found, p = tested(changes, names, ["row"], run, table)
     found = found.assign(column="Δ " + found["metric"].map(names), source="run")
     p = [Row(r.row, f"p of Δ {names[r.metric]}, Holm", "run", r.p, n=r.n) for r in p.itertuples()]
     return pd.concat([with_bounds(found), frame(p)], ignore_index=True)
@@ -222,7 +225,7 @@ def paired(graded: "pd.DataFrame", run: "Run", hits: bool = True) -> "pd.DataFra
             hit = ((x == 1).astype(float), (y == 1).astype(float)) if hits else (x, y)
             share = stats.mcnemar(*hit) if hits else None
             if repeated or not hits:
-                share = stats.paired_permutation(*hit, run.rng(a, b), units=units)
+                share = stats.paired_permutation(*hit, run.rng("pairs"), units=units)
             apart = hit[0] - hit[1]
             i = stats.difference(*(100 * h for h in hit), units, scale=(0, 100))
             row |= {
@@ -231,7 +234,7 @@ def paired(graded: "pd.DataFrame", run: "Run", hits: bool = True) -> "pd.DataFra
                 "high": i.high,
                 "means": x.mean() - y.mean(),
                 "p": share,
-                "permutation": stats.paired_permutation(x, y, run.rng(a, b), units=units),
+                "permutation": stats.paired_permutation(x, y, run.rng("pairs"), units=units),
                 "detectable": 100 * stats.detectable(apart, units),
             }
         rows.append(row)

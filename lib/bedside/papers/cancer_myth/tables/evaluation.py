@@ -138,7 +138,7 @@ def _corrected_rows(found, run, judge=""):
     """PCR of `scores` corrected for the errors of the run's judge or another, as table rows."""
     rows = []
     for r in found[found["metric"] == "PCR"].itertuples():
-        card, rng = run.card(judge), run.rng("corrected", judge or run.judge, r.model)
+        card, rng = run.card(judge), run.rng("corrected", "PCR")
         rate = corrected((r.value, r.low, r.high, r.n), card, rng)
         rows.append(Row(r.model, CORRECTED, "run", *rate, r.unscored))
     return frame(rows)
