@@ -221,11 +221,6 @@ def panels(shown, about=""):
     return plots.message(figure, "", False, about)
 
 
-def confusions(cards, values):
-    """Confusion matrices of judges against labels, {judge: card}, a panel each."""
-    return plots.confusions({name: card["confusion"] for name, card in cards.items()}, values)
-
-
 def tradeoff(shown):
     """Correction against over-correction: printed rates with arrows; this run's, with intervals."""
     mine = shown[shown["source"] == "run"]
