@@ -11,11 +11,10 @@ from statsmodels.stats.proportion import proportion_confint
 
 from bedside import stats
 from bedside.judging.trust_cards import trust_card
-from bedside.papers.cancer_myth import data, generation, systems
+from bedside.papers.cancer_myth import data, generation, study, systems
 from bedside.papers.cancer_myth.scores import CORRECTED, corrected, scores
 from bedside.papers.cancer_myth.scores import pairs as pair_rows
 from bedside.papers.cancer_myth.tables import generation as making
-from bedside.papers.cancer_myth.tables import judges
 from bedside.papers.cancer_myth.tables import systems as released
 from bedside.papers.cancer_myth.v2 import scores as cured
 from bedside.read.surroundings import here
@@ -434,14 +433,17 @@ def test_judges_and_a_guesser_beside_the_paper(run):
     said = np.where(rng.random(90) < 0.6, labels, said)
     found = pd.DataFrame({"status": "graded", "value": said})
     card = trust_card(pd.Series(labels), found, [-1, 0, 1])
-    made = judges.table1({"j": card}, run).set_index(["row", "column"])["value"]
+    graded = pd.DataFrame({"item": range(90), "judge": "j", "label": labels, "grade": said})
+    given = {"measured": {"j": card}, "graded": graded}
+    ours = wanted("cancer_myth/05_judge_agreement", "ours", **given)
+    made = pd.concat(ours).set_index(["row", "column"])["value"]
     kappa, squares = (cohen_kappa_score(labels, said, weights=w) for w in (None, "quadratic"))
     expected = {
         "exact match": 100 * np.mean(labels == said),
-        judges.SHARES["binary"]: 100 * np.mean((labels == 1) == (said == 1)),
+        study.BINARY: 100 * np.mean((labels == 1) == (said == 1)),
         "sensitivity for 1": 100 * np.mean(said[labels == 1] == 1),
         "specificity for 1": 100 * np.mean(said[labels != 1] != 1),
-        judges.ON_ZERO: 100 * np.mean(said[labels == 0] == 0),
+        "exact match where the label is 0": 100 * np.mean(said[labels == 0] == 0),
         "kappa": kappa,
         "kappa, quadratic": squares,
     }

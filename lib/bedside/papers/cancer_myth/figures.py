@@ -160,11 +160,6 @@ def panels(shown, about=""):
     return plots.message(figure, "", False, about)
 
 
-def confusions(cards, values):
-    """Confusion matrices of judges against labels, {judge: card}, a panel each."""
-    return plots.confusions({name: card["confusion"] for name, card in cards.items()}, values)
-
-
 def in_plane(rows):
     """Rates for `plots.plane`: label (method), shape, origin (the row without the mitigation)."""
     said = rows["source"] == "published"

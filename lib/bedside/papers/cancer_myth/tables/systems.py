@@ -17,8 +17,8 @@ from .. import scores as counting
 from ..data import CATEGORIES
 from ..printed import ON, TESTED
 from ..scores import scores
+from ..study import MEASURES
 from ..systems import JUDGE, SYSTEMS, checks, differing
-from .judges import MEASURES
 
 # of the printed p: its row in the text
 PAIRS = {" vs ".join(sorted(pair)): " over ".join(pair) for pair in TESTED[:2]}
