@@ -7,13 +7,13 @@ import pytest
 
 from bedside.papers.meddialbench import design, figures
 from bedside.papers.meddialbench.printed import MODELS, combinations, ratios, share
-from bedside.papers.meddialbench.tables import interactions, single, vulnerability
+from bedside.papers.meddialbench.tables import interactions, vulnerability
 from bedside.write import plots
 from bedside.write.tables import Row, frame
 
 PLAN = design.read(SimpleNamespace(reads=lambda name, path: None))
 NONE = pd.DataFrame(columns=["configuration", "model", "value", "low", "high", "n"])
-NO_DOSE = pd.DataFrame(columns="dimension source severity series value low high".split())
+NO_DOSE = pd.DataFrame(columns="dimension source severity column value low high".split())
 
 
 @pytest.fixture
@@ -36,16 +36,6 @@ def with_value(rows, value, **where):
 
 def drawn(run, kind):
     """A figure's rows, what draws it, and rows by which what it says isn't so."""
-    if kind == "dose":
-        right = share(run)
-        other = right.copy()
-        other.loc["fabricating", "Claude"] = right.loc["vague", "Claude"] + 1
-        return right, lambda accuracy: figures.dose(NO_DOSE, PLAN, accuracy), other
-    if kind == "coverage":
-        rows = frame(single.printed_changes(run))
-        name = "fabricating, mean of five models"
-        more = with_value(rows, -0.09, row=name, column=single.COVERAGE)
-        return rows, figures.coverage, more
     if kind == "interactions":
         oe = ratios(run, combinations(PLAN))
         rows = interactions.interaction_table(run, PLAN, oe, NONE, NONE)
@@ -56,7 +46,7 @@ def drawn(run, kind):
     return rows, lambda rows: figures.profiles(rows, PLAN), other
 
 
-@pytest.mark.parametrize("kind", ["dose", "coverage", "interactions", "profiles"])
+@pytest.mark.parametrize("kind", ["interactions", "profiles"])
 def test_a_figure_says_only_what_its_numbers_bear_out(run, kind):
     rows, draw, other = drawn(run, kind)
     assert message(draw(rows)) and not message(draw(other))
@@ -64,7 +54,7 @@ def test_a_figure_says_only_what_its_numbers_bear_out(run, kind):
 
 @pytest.mark.parametrize("width", [plots.WIDE, plots.NARROW])
 def test_every_printed_model_is_drawn_at_any_width(run, width):
-    figure = figures.dose(NO_DOSE, PLAN, share(run), width)
+    figure = figures.dose(NO_DOSE, PLAN, share(run) / 100, width)
     assert len(figure.axes) == len(PLAN.dimensions)
     assert all(len(ax.lines) >= len(MODELS) for ax in figure.axes)
 
@@ -82,12 +72,10 @@ def test_every_pair_is_drawn(run):
 def test_a_run_of_ones_own_is_drawn_beside_the_paper_or_alone(run):
     mine = [("logic", "run", k, "mine", v, v, v) for k, v in enumerate((0.5, 0.4, 0.2))]
     rows = pd.DataFrame(mine, columns=NO_DOSE.columns)
-    figure = figures.dose(rows, PLAN, share(run).iloc[:0])
-    (ax,) = figure.axes  # no panel of nothing
-    assert ax.containers[0].lines[0].get_ydata().tolist() == [50, 40, 20] and not message(figure)
-    printed, *_ = drawn(run, "coverage")
-    own = frame(Row(c, "mine", "run", 0.5) for c in ("baseline", "vague"))
-    assert len(figures.coverage(pd.concat([printed, own])).axes) == 2
+    for printed in (share(run) / 100, share(run).iloc[:0]):
+        drawn_ = [ax.containers for ax in figures.dose(rows, PLAN, printed).axes]
+        (errors,) = [c[0] for c in drawn_ if c]
+        assert errors.lines[0].get_ydata().tolist() == [0.5, 0.4, 0.2]
     rows, *_ = drawn(run, "interactions")
     own = frame([Row("C1", "O/E, mine", "run", 0.0), Row("C2", "O/E, mine", "run", 1.1)])
     figure = figures.interactions(pd.concat([rows, own], ignore_index=True), PLAN)
