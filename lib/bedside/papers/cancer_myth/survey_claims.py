@@ -75,13 +75,12 @@ def of_paragraphs(wide: pd.DataFrame) -> dict[str, Any]:
     """How far three ratings of a paragraph are apart, by source."""
     far = misd(wide)
     source = far.index.get_level_values("source")
-    groups = {"all": far, "models": far[source != HUMAN]}
-    groups |= {k: far[source == k] for k in RATED.values()}
+    groups = {"all": far} | {k: far[source == k] for k in RATED.values()}
     shares = {
-        k: (x.mean(), *(100 * x.between(*ends).mean() for ends in ((0, 1), (0, 2), (1, 2))))
+        k: (x.mean(), *(100 * x.between(*ends).mean() for ends in ((0, 2), (1, 2))))
         for k, x in groups.items()
     }
-    columns = ["average", "to_1", "to_2", "one_or_two"]
+    columns = ["average", "to_2", "one_or_two"]
     most = {k: x.mode() for k, x in groups.items()}
     return {
         "paragraphs": len(wide),
