@@ -56,6 +56,15 @@ TINY = (
 VERSIONS = ("numpy", "scipy", "pandas", "matplotlib", "scikit-learn")
 
 
+SETTINGS = "profile mode models judge limit seed prompts budget_usd".split()
+
+
+def start(name: str, given: dict, judged: bool = False) -> "Run":
+    """The run of a notebook with its parameters: `start("medhalu/02_detection", globals())`."""
+    paper, notebook = name.split("/")
+    return Run(paper, notebook, judged, **{k: given[k] for k in SETTINGS if k in given})
+
+
 class Run:
     """One notebook's run: its settings, and a method for each thing that it reads, asks or writes.
 
@@ -404,12 +413,13 @@ class Run:
         judged: bool | tuple[str, ...] = False,
         layout: Layout | None = None,
         narrow: "Figure | None" = None,
+        headline: str = "",
     ) -> "Picture":
         """Write <name>.png and .svg, and the numbers that they show, with `table`.
 
         narrow: the same drawn for narrow screens, written as <name>.narrow.svg. The picture's title
-        is the message that `plots.message` gave the figure, with `title` below it. It is `title`
-        alone without one, beside marks of this run, and in a run whose settings aren't the
+        is its `headline`, or the message that `plots.message` gave it, with `title` below it. It is
+        `title` alone without one, beside marks of this run, and in a run whose settings aren't the
         profile's. The manifest has the message beside the CSV's title. Returns the picture; plans
         and request files draw none.
         """
@@ -420,6 +430,7 @@ class Run:
         if self.mode in models.DRY:
             return plots.Picture(b"")
         message, said = plots.message_of(figure)
+        message = headline or message
         mine = self._draws() and (frame["source"] == "run").any()
         message = "" if self.changed or mine else message
         judge = self._judged(judged) if mine else []

@@ -28,7 +28,6 @@ def scores(own, graded):
     over units, within which repeats are. `unscored` counts answers without a verdict; if there are
     any, rows with bounds follow.
     """
-    import pandas as pd
 
     rows = []
     for _, ending, mine in judges_in(own, graded):
@@ -36,11 +35,11 @@ def scores(own, graded):
         parts = [(ALL, mine)] + [(g, part) for g, part in mine.groupby("group") if g]
         for name, every in parts:
             for model, part in every.groupby("model", sort=False):
-                value, lost, (least, most) = _mean(own, part)
-                made = Row(model, f"{name}: {own.measure}{ending}", "run", *value, lost)
-                rows.append(made._asdict() | {"least": least, "most": most})
-    made = pd.DataFrame(rows, columns=[*tables.COLUMNS, "least", "most"])
-    return tables.with_bounds(made)[tables.COLUMNS]
+                value, lost, ends = _mean(own, part)
+                rows.append(
+                    Row(model, f"{name}: {own.measure}{ending}", "run", *value, lost, *ends)
+                )
+    return tables.with_bounds(tables.frame(rows))
 
 
 def _mean(own, part):
@@ -112,7 +111,7 @@ def corrected(own, graded, cards):
             rate = share((came["value"] == 1).tolist(), came["unit"].tolist())
             rows.append(Row(model, f"{what}judge says, %{ending}", "run", *rate, lost))
             if judge in cards:
-                rng = own.rng("corrected", model)
+                rng = own.rng("corrected")
                 found = trust_cards.corrected(rate, cards[judge], rng)
                 rows.append(Row(model, f"{what}corrected, %{ending}", "run", *found, lost))
     return tables.frame(rows)

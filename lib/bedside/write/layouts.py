@@ -17,7 +17,6 @@ from bedside.read.published import SOURCES
 
 from .grids import Grid
 
-BOUNDS = " if unscored were worst to best"
 FORM = {"row": "row", "column": "column"}
 UNNAMED = (*FORM, "source")  # parts without a heading in the stub
 LEGEND = {
@@ -41,15 +40,17 @@ class Layout:
     row, column: the names of a label's parts with their separator, as "dataset: rater"; a label
     without the separator has empty later parts. across: parts in the order of the headings, from
     the top, with or without "source"; () gives a line for each number, None decides by their
-    number. counts: parts whose numbers are counts, None: guessed. only: {"row", "column" or
-    "source": regular expression}; other rows form a table of their own below, with the layout
-    `then`. There belong computed numbers that follow a rule of ours: no printed one is to equal
-    them, and beside it they would get a ≠.
+    number. digits: decimals for readers, None for each number's shortest form. counts: parts whose
+    numbers are counts, None: guessed. only: {"row", "column" or "source": regular expression};
+    other rows form a table of their own below, with the layout `then`. There belong computed
+    numbers that follow a rule of ours: no printed one is to equal them, and beside it they would
+    get a ≠.
     """
 
     row: str = FORM["row"]
     column: str = FORM["column"]
     across: tuple[str, ...] | None = None
+    digits: int | None = 2
     counts: tuple[str, ...] | None = None
     only: dict[str, str] = dataclasses.field(default_factory=dict)
     then: "Layout | None" = None
@@ -74,8 +75,7 @@ class Layout:
 
     def takes(self, row: dict) -> bool:
         """Whether a row is of this table, not of the one below."""
-        labels = {**row, "column": row["column"].removesuffix(BOUNDS)}
-        return all(re.search(form, labels[of]) for of, form in self.only.items())
+        return all(re.search(form, row[of]) for of, form in self.only.items())
 
 
 def _names(form):
@@ -110,8 +110,8 @@ def _told(row, digits):
     low, high = number(row["low"], digits), number(row["high"], digits)
     told = f"{row['sign']} {number(row['value'], 0 if row['count'] else digits)}"
     told += f" [{low}, {high}]" if low else ""
-    if row["bounds"]:
-        told += " ({} to {})".format(*(number(x, digits) for x in row["bounds"]))
+    if not _missing(row["worst"]):
+        told += f" ({number(row['worst'], digits)} to {number(row['best'], digits)})"
     return told.strip()
 
 
@@ -176,7 +176,7 @@ def _grid(rows, layout, digits, known, words):
     if beside:
         own = " (in lines of this run: from this run)" if "run" in used else ""
         notes.append(f"{BESIDE}: {SOURCES['recomputed'].lower()}{own}")
-    if any(c and c["bounds"] for line in cells for c in line):
+    if any(c and not _missing(c["worst"]) for line in cells for c in line):
         notes.append("(a to b): the value if everything unscored were worst, or best")
     alone = [ALONE[used[0]]] if len(used) == 1 else []
     notes = [re.sub("^none", "None", f"{'; '.join(notes)}.")] if notes else []
@@ -186,17 +186,11 @@ def _grid(rows, layout, digits, known, words):
 
 
 def _numbers(rows, layout):
-    """{(parts of the labels, source): a row with its sign and bounds}."""
-    numbers, bounds = {}, {}
-    for row in rows:
-        column = row["column"].removesuffix(BOUNDS)
-        place = (*layout.apart(row["row"], column), row["source"])
-        if column == row["column"]:
-            numbers[place] = {**row, "sign": "", "bounds": None}
-        else:
-            bounds[place] = row["low"], row["high"]
-    for place, ends in bounds.items():
-        numbers[place]["bounds"] = ends
+    """{(parts of the labels, source): a row with its sign}."""
+    numbers = {
+        (*layout.apart(row["row"], row["column"]), row["source"]): {**row, "sign": ""}
+        for row in rows
+    }
     return _compared_all(numbers, _counts(rows) if layout.counts is None else {*layout.counts})
 
 
@@ -255,7 +249,7 @@ def _without_agreeing(numbers):
     """The numbers without computed ones that only agree: the printed ones get their sign."""
     kept = dict(numbers)
     for place, row in numbers.items():
-        if row["sign"] == "=" and _missing(row["low"]) and not row["bounds"]:
+        if row["sign"] == "=" and _missing(row["low"]) and _missing(row["worst"]):
             printed = (*place[:-1], "published")
             kept[printed] = {**kept[printed], "sign": "="}
             del kept[place]

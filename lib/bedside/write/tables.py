@@ -18,7 +18,7 @@ from bedside.read.checks import complete, groups, numbers, scored
 from bedside.read.published import SOURCES
 
 from .grids import Grid
-from .layouts import BOUNDS, Layout, grid
+from .layouts import Layout, grid
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,11 +27,14 @@ if TYPE_CHECKING:
     from bedside.run import Run
 
 
-COLUMNS = ["row", "column", "source", "value", "low", "high", "n", "unscored"]
+COLUMNS = "row column source value low high n unscored worst best".split()
 
 
 class Row(NamedTuple):
-    """A number of a table, with its interval if it has one; `source` is one of SOURCES."""
+    """A number of a table, with its interval if it has one; `source` is one of SOURCES.
+
+    worst, best: the number if all that is unscored had been that.
+    """
 
     row: str
     column: str
@@ -41,6 +44,8 @@ class Row(NamedTuple):
     high: float | None = None
     n: int | None = None
     unscored: int | None = None
+    worst: float | None = None
+    best: float | None = None
 
 
 def frame(rows: Iterable[tuple]) -> "pd.DataFrame":
@@ -88,8 +93,8 @@ def estimated_means(
 ) -> "pd.DataFrame":
     """Means of `columns` by the keys `by`, with intervals over items (`stats.mean`).
 
-    Rows with value, low, high, n, unscored, least, most. n counts items with a value, unscored the
-    rows without one; least and most are the means if these had been worst or best. A column with
+    Rows with value, low, high, n, unscored, worst, best. n counts items with a value, unscored the
+    rows without one; worst and best are the means if these had been that. A column with
     values beyond these is of counts, and its scale has no upper end. A group without any value has
     no mean and n 0.
     """
@@ -110,15 +115,15 @@ def estimated_means(
                 "metric": name,
                 "n": got["item"].nunique(),
                 "unscored": lost,
-                "least": (value.sum() + worst * lost) / len(part),
-                "most": (value.sum() + best * lost) / len(part),
+                "worst": (value.sum() + worst * lost) / len(part),
+                "best": (value.sum() + best * lost) / len(part),
             }
             if len(value):
                 ends = (worst, inf if name in counts else best)
                 i = stats.mean(value, got["item"].to_numpy(), scale=ends)
                 row |= {"value": i.value, "low": i.low, "high": i.high}
             rows.append(row)
-    measured = ["metric", "value", "low", "high", "n", "unscored", "least", "most"]
+    measured = ["metric", "value", "low", "high", "n", "unscored", "worst", "best"]
     return pd.DataFrame(rows).reindex(columns=[*by, *measured])
 
 
@@ -135,11 +140,12 @@ def differences(
 
 
 def tested(
-    changes: "pd.DataFrame", columns: Collection[str], by: list[str], run
+    changes: "pd.DataFrame", columns: Collection[str], by: list[str], run: "Run", table: str
 ) -> "tuple[pd.DataFrame, pd.DataFrame]":
     """Differences by group as `estimated_means` rows, and p of paired permutation tests over items.
 
     p is Holm-corrected over all groups and columns. A group without a pair has no p, and n 0.
+    table: the fixed id that names the streams of random numbers, one for each column.
     """
     import pandas as pd
 
@@ -149,7 +155,7 @@ def tested(
             got, chance = part.dropna(subset=[name]), float("nan")
             if len(got):
                 value, units = got[name].to_numpy(float), got["item"].to_numpy()
-                rng = run.rng("p", *key, name)
+                rng = run.rng(table, name)
                 chance = stats.paired_permutation(value, value * 0, rng, units=units)
             p.append((*key, name, chance, got["item"].nunique()))
     p = pd.DataFrame(p, columns=[*by, "metric", "p", "n"])
@@ -157,32 +163,25 @@ def tested(
     return found, p.assign(p=stats.holm(p["p"].to_numpy(float)))
 
 
-def tested_rows(changes: "pd.DataFrame", names: dict[str, str], run: "Run") -> "pd.DataFrame":
+def tested_rows(
+    changes: "pd.DataFrame", names: dict[str, str], run: "Run", table: str
+) -> "pd.DataFrame":
     """`tested` as table rows with bounds: the differences of each `row`, and their p.
 
     names: {column: the name that is shown}.
     """
     import pandas as pd
 
-    found, p = tested(changes, names, ["row"], run)
+    found, p = tested(changes, names, ["row"], run, table)
     found = found.assign(column="Δ " + found["metric"].map(names), source="run")
     p = [Row(r.row, f"p of Δ {names[r.metric]}, Holm", "run", r.p, n=r.n) for r in p.itertuples()]
     return pd.concat([with_bounds(found), frame(p)], ignore_index=True)
 
 
 def with_bounds(rows: "pd.DataFrame") -> "pd.DataFrame":
-    """Rows of scores; those with unscored answers get bounds, if these were all worst or best."""
-    import pandas as pd
-
-    lost = rows[rows["unscored"] > 0]
-    column = lost["column"] + BOUNDS
-    bounds = lost.assign(value=float("nan"), low=lost["least"], high=lost["most"], column=column)
-    return pd.concat([rows, bounds], ignore_index=True)
-
-
-def without_bounds(rows: "pd.DataFrame") -> "pd.DataFrame":
-    """The rows without those that `with_bounds` added."""
-    return rows[~rows["column"].str.endswith(BOUNDS)]
+    """Rows of scores; only those with unscored answers keep `worst` and `best`."""
+    lost = rows["unscored"] > 0
+    return rows.assign(worst=rows["worst"].where(lost), best=rows["best"].where(lost))
 
 
 def units_of(graded: "pd.DataFrame") -> "pd.Series":
@@ -222,7 +221,7 @@ def paired(graded: "pd.DataFrame", run: "Run", hits: bool = True) -> "pd.DataFra
             hit = ((x == 1).astype(float), (y == 1).astype(float)) if hits else (x, y)
             share = stats.mcnemar(*hit) if hits else None
             if repeated or not hits:
-                share = stats.paired_permutation(*hit, run.rng(a, b), units=units)
+                share = stats.paired_permutation(*hit, run.rng("pairs"), units=units)
             apart = hit[0] - hit[1]
             i = stats.difference(*(100 * h for h in hit), units, scale=(0, 100))
             row |= {
@@ -231,7 +230,7 @@ def paired(graded: "pd.DataFrame", run: "Run", hits: bool = True) -> "pd.DataFra
                 "high": i.high,
                 "means": x.mean() - y.mean(),
                 "p": share,
-                "permutation": stats.paired_permutation(x, y, run.rng(a, b), units=units),
+                "permutation": stats.paired_permutation(x, y, run.rng("pairs"), units=units),
                 "detectable": 100 * stats.detectable(apart, units),
             }
         rows.append(row)

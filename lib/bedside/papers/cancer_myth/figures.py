@@ -4,7 +4,6 @@ from collections import Counter
 from itertools import cycle
 
 from bedside.write import plots
-from bedside.write.tables import without_bounds
 
 from .printed import QUESTIONS, SUMMARY
 from .tables.evaluation import series
@@ -207,7 +206,6 @@ def panels(shown, about=""):
 
     about: what the rows are.
     """
-    shown = without_bounds(shown)
     panel = shown["panel" if "panel" in shown else "column"]
     names, order = list(dict.fromkeys(panel)), list(dict.fromkeys(shown["row"]))
     across = 4 if len(names) == 4 else 3

@@ -23,9 +23,9 @@ def scores(graded: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
 def means(points: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
     """Means of the columns PCS (-1 to 1) and PCR (100 or 0) by model and `by`, over myths.
 
-    Rows with metric, value, low, high, n, unscored, least, most. Intervals of PCS are
+    Rows with metric, value, low, high, n, unscored, worst, best. Intervals of PCS are
     those of `stats.mean`, of PCR those of `stats.share`.
-    least and most: the mean if all unscored answers were worst, or best.
+    worst and best: the mean if all unscored answers were worst, or best.
     """
     keys = ["model", *by]
     rows = []
@@ -38,5 +38,5 @@ def means(points: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
         for metric, interval, worst, best in (("PCS", pcs, -1, 1), ("PCR", pcr, 0, 100)):
             least, most = ((got[metric].sum() + lost * end) / len(part) for end in (worst, best))
             rows.append((*key, metric, *interval, lost, least, most))
-    measured = ["metric", "value", "low", "high", "n", "unscored", "least", "most"]
+    measured = ["metric", "value", "low", "high", "n", "unscored", "worst", "best"]
     return pd.DataFrame(rows, columns=[*keys, *measured])

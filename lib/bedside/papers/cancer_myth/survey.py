@@ -247,7 +247,7 @@ def source_tests(ratings, run):
     rows = []
     for a, b in itertools.combinations(RATED.values(), 2):
         x, y = mean[a].to_numpy(), mean[b].to_numpy()
-        p = stats.paired_permutation(x, y, run.rng("survey", a, b))
+        p = stats.paired_permutation(x, y, run.rng("survey", "sources"))
         rows.append((f"{a} - {b}", (mean[a] - mean[b]).mean(), p, len(mean)))
     frame = pd.DataFrame(rows, columns=["row", "difference", "p", "n"])
     return frame.assign(p_holm=stats.holm(frame["p"].to_numpy()))

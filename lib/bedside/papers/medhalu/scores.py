@@ -87,8 +87,8 @@ def macro(
 def scores(shares: pd.DataFrame, by: list[str], of: Callable = stats.macro) -> pd.DataFrame:
     """METRICS by `by`, with intervals over questions; of: COUNTS (..., 4) to the four numbers.
 
-    Columns: by, metric, value, low, high, n, unscored, least, most. n counts items with a reply
-    that can be read, unscored the others; least and most are the scores if the unscored were all
+    Columns: by, metric, value, low, high, n, unscored, worst, best. n counts items with a reply
+    that can be read, unscored the others; worst and best are the scores if the unscored were all
     wrong, or all right.
     """
     rows = []
@@ -109,12 +109,12 @@ def scores(shares: pd.DataFrame, by: list[str], of: Callable = stats.macro) -> p
                 "metric": name,
                 **interval._asdict(),
                 "unscored": len(lost),
-                "least": least,
-                "most": most,
+                "worst": least,
+                "best": most,
             }
             for name, interval, least, most in zip(METRICS.values(), found, worst, best)
         ]
-    numbers = [*stats.Interval._fields, "unscored", "least", "most"]
+    numbers = [*stats.Interval._fields, "unscored", "worst", "best"]
     return pd.DataFrame(rows, columns=[*by, "metric", *numbers])
 
 

@@ -7,7 +7,6 @@ beyond rounding.
 import pandas as pd
 
 from bedside.write import plots
-from bedside.write.tables import without_bounds
 
 from .data import FREQUENCIES, LEAST, MOST, ONSETS
 from .scores import METRICS
@@ -225,10 +224,9 @@ def recall_rows(levels, crossing):
 
     levels: rows of Tables 6 and 7; crossing: of `tables.crossing_table`.
     """
-    levels = without_bounds(levels)
     levels = levels[~levels["column"].str.endswith(", over effects")]
     levels["row"] += levels["source"].map({"published": "", "run": " (this run)"})
-    return pd.concat([levels, without_bounds(crossing).assign(row=crossing["row"] + " (this run)")])
+    return pd.concat([levels, crossing.assign(row=crossing["row"] + " (this run)")])
 
 
 def recalls(rows):

@@ -15,7 +15,6 @@ from bedside.write.tables import (
     share,
     units_of,
     with_bounds,
-    without_bounds,
 )
 from bedside.write.tables import published_rows as printed_rows
 
@@ -113,7 +112,6 @@ def series(table, metric=None):
 
     The summary's numbers and the corrected ones are series of their own.
     """
-    table = without_bounds(table)
     table = table[(table["column"] != CORRECTED) | table["value"].notna()]
     column = table["column"].replace(CORRECTED, f"PCR, {FIXED}")
     apart = column.str.extract(f"(, (?:{printed.SUMMARY}|{FIXED}))")[0].fillna("")
@@ -138,7 +136,7 @@ def _corrected_rows(found, run, judge=""):
     """PCR of `scores` corrected for the errors of the run's judge or another, as table rows."""
     rows = []
     for r in found[found["metric"] == "PCR"].itertuples():
-        card, rng = run.card(judge), run.rng("corrected", judge or run.judge, r.model)
+        card, rng = run.card(judge), run.rng("corrected", "PCR")
         rate = corrected((r.value, r.low, r.high, r.n), card, rng)
         rows.append(Row(r.model, CORRECTED, "run", *rate, r.unscored))
     return frame(rows)

@@ -102,7 +102,7 @@ def rates(graded):
         hits, n = int(got["hit"].sum()), len(part)
         rate = share(got["hit"].astype(bool), units_of(got))
         found = dict(zip(("value", "low", "high", "n"), rate))
-        bounds = {"least": 100 * hits / n, "most": 100 * (hits + lost) / n}
+        bounds = {"worst": 100 * hits / n, "best": 100 * (hits + lost) / n}
         row = {"row": f"{model} {method}", "column": name}
         rows.append({**row, **found, "unscored": lost, **bounds})
     return pd.DataFrame(rows)

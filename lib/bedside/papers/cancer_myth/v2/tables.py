@@ -46,7 +46,7 @@ def table1(found, run):
     for r in found[found["column"].isin(KINDS)].itertuples():
         card = run.card(task=NFP_TASK if KINDS[r.column] == "plain" else "")
         rate = r.value, r.low, r.high, r.n
-        i = corrected(rate, card, run.rng("corrected", r.row, r.column))
+        i = corrected(rate, card, run.rng("v2 Table 1", "corrected"))
         column = f"{r.column} corrected for the judge's errors"
         better.append(Row(r.row, column, "run", *i, r.unscored))
     return pd.concat([*parts, frame(better)], ignore_index=True)

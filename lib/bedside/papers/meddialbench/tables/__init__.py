@@ -66,7 +66,7 @@ def with_limits(counts, hits):
     low, high = np.array(limits, float).reshape(-1, 2).T
     lost, scale = counts["of"] - counts["n"], 100 / counts["of"]
     least, most = counts[hits] * scale, (counts[hits] + lost) * scale
-    return counts.assign(low=low, high=high, unscored=lost, least=least, most=most)
+    return counts.assign(low=low, high=high, unscored=lost, worst=least, best=most)
 
 
 def unscored(values):

@@ -27,7 +27,7 @@ def change_rows(run, changes, names):
     changes: row, unit and share of each pair of verdicts; names: of the rows that there should be.
     """
     pairs = changes.assign(item=changes["unit"])  # what is drawn and flipped
-    found = tested_rows(pairs, {"share": "share"}, run)
+    found = tested_rows(pairs, {"share": "share"}, run, "table_notes")
     lacking = [name for name in names if name not in set(found["row"])]  # no answer of the class
     none = frame(Row(name, "Δ share", "run", None, n=0, unscored=0) for name in lacking)
     return pd.concat([found, none], ignore_index=True) if lacking else found

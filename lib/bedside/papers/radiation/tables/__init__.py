@@ -159,7 +159,7 @@ def model_table(run, graded):
         )
         for a, b in itertools.combinations(run.models, 2)
     ]
-    return tested_rows(pd.concat(changes), METRICS, run) if changes else pd.DataFrame()
+    return tested_rows(pd.concat(changes), METRICS, run, "models") if changes else pd.DataFrame()
 
 
 def matcher_table(by_matcher):
