@@ -20,7 +20,6 @@ from bedside.papers.cancer_myth.v2 import scores as cured
 from bedside.papers.cancer_myth.v2 import tables as cures
 from bedside.read.surroundings import here
 from bedside.run import Run
-from bedside.write.layouts import BOUNDS
 from bedside.write.tables import paired
 
 NAN = float("nan")
@@ -93,7 +92,7 @@ def test_pcs_and_pcr_by_counting(seed):
             for metric, value, (least, most) in zip(("PCS", "PCR"), means, ends):
                 r = made.loc[(*key, metric)]
                 expected = (value, n, lost, least, most)
-                found = r[["value", "n", "unscored", "least", "most"]].tolist()
+                found = r[["value", "n", "unscored", "worst", "best"]].tolist()
                 assert found == pytest.approx(expected, nan_ok=True), (key, metric)
 
 
@@ -180,7 +179,7 @@ def test_rates_are_corrected_for_the_judges_errors(run, seed, monkeypatch):
         unknown = made.loc[(f"{model}, judge none", evaluation.CORRECTED)]
         assert np.isnan(unknown["value"]) and unknown["n"] == 0
         if lost:
-            bounds = made.loc[(f"{model}, judge good", "PCS" + BOUNDS), ["low", "high"]]
+            bounds = made.loc[(f"{model}, judge good", "PCS"), ["worst", "best"]]
             assert bounds.tolist() == pytest.approx([least, most])
 
 
@@ -311,7 +310,7 @@ def test_rates_of_the_cures_by_counting(run, seed, monkeypatch):
         r, known = made.loc[(f"m {method}", name)], part[part["status"] == "graded"]
         hits, n = int(known["hit"].sum()), len(known)
         expected = (100 * hits / n, n, 25 - n, 100 * hits / 25, 100 * (hits + 25 - n) / 25)
-        found = r[["value", "n", "unscored", "least", "most"]].tolist()
+        found = r[["value", "n", "unscored", "worst", "best"]].tolist()
         assert found == pytest.approx(expected) and table[f"m {method}", name] == r["value"]
         assert [r["low"], r["high"]] == pytest.approx(limits(hits, n), nan_ok=True)
         at, exam = shown.loc[f"m {method}, {name}", "value"], name.endswith("QA")

@@ -53,7 +53,7 @@ def test_accuracy_is_the_share_right_of_what_is_scored_with_bounds_for_the_rest(
         r, n = made.loc[key], len(mine) - lost
         assert (r["value"], r["n"], r["unscored"]) == pytest.approx((100 * right / n, n, lost))
         ends = 100 * right / len(mine), 100 * (right + lost) / len(mine)
-        assert (r["least"], r["most"]) == pytest.approx(ends)
+        assert (r["worst"], r["best"]) == pytest.approx(ends)
         limits = r[["low", "high"]].astype(float)
         assert limits.notna().all() == (n >= stats.LEAST)
         assert limits.isna().all() or 0 <= r["low"] <= r["value"] <= r["high"] <= 100

@@ -81,7 +81,7 @@ def test_scores_are_those_of_scikit_learn(run, seed):
         rows = found.loc[who].loc[list(scores.METRICS.values())]
         assert rows["value"].tolist() == pytest.approx(four(h[known], share[known]))
         assert set(zip(rows["n"], rows["unscored"])) == {(known.sum(), (~known).sum())}
-        for column, right in (("least", ~h), ("most", h)):
+        for column, right in (("worst", ~h), ("best", h)):
             filled = share.fillna(right.astype(float))
             assert rows[column].tolist() == pytest.approx(four(h, filled))
         assert ((rows["low"] <= rows["value"]) & (rows["value"] <= rows["high"])).all()
@@ -185,7 +185,7 @@ def test_intervals_are_over_questions_and_nothing_is_nothing():
     lost = scores.averaged(judged.assign(yes=NAN), items)
     none = scores.scores(lost, ["evaluator"])
     assert none["value"].isna().all() and set(none["n"]) == {0}
-    assert none[["least", "most"]].iloc[0].tolist() == [0, 1]
+    assert none[["worst", "best"]].iloc[0].tolist() == [0, 1]
     assert scores.scores(lost[:0], ["evaluator"]).empty
     # replies that were repeated are more replies, but not more questions
     once = judged[judged["repeat"] == 0]

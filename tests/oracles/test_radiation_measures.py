@@ -115,7 +115,7 @@ def test_tables_of_scores_are_means_over_patients(run, seed):
             assert (row["n"], row["unscored"]) == (len(known), len(part) - len(known))
             assert row["low"] < row["value"] < row["high"]
             bounds = [part[metric].fillna(x).mean() for x in (0, 1)]
-            assert by.loc[model, profile, metric][["least", "most"]].tolist() == pytest.approx(
+            assert by.loc[model, profile, metric][["worst", "best"]].tolist() == pytest.approx(
                 bounds
             )
         precision, recall = part["precision"].mean(), part["recall"].mean()

@@ -70,7 +70,7 @@ def test_a_reply_without_text_has_no_grade(run_of, endpoint):
         assert set(graded["status"]) == {"error"} and graded["value"].isna().all()
         found = scores(graded).set_index("metric")
         assert found["value"].isna().all() and found["n"].tolist() == [0, 0]
-        assert found["unscored"].tolist() == [42, 42] and found.loc["PCS", "least"] == -1
+        assert found["unscored"].tolist() == [42, 42] and found.loc["PCS", "worst"] == -1
     assert len(endpoint.bodies) == 42  # nobody was asked for a verdict
     health = evaluation.answer_health(answered, {"all": items["item"]}, graded)
     health = health.set_index("column")["value"]

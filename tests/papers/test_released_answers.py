@@ -16,7 +16,6 @@ from bedside.read import claims, paths, sources
 from bedside.read.checks import normal
 from bedside.read.surroundings import here
 from bedside.run import Run
-from bedside.write.layouts import BOUNDS
 from matrix import House
 
 NOTEBOOK = "07_released_answers"
@@ -80,7 +79,7 @@ def test_what_is_no_grade_is_unscored_with_bounds(run_of_file, faulty):
     row = found[(found["row"] == "GPT-4o") & (found["source"] == "raw")].set_index("column")
     assert row.loc["PCR", "unscored"] == 13 and row.loc["PCR", "n"] == 572
     right = (mine["value"] == 1).sum()
-    low, high = row.loc[f"PCR{BOUNDS}", ["low", "high"]]
+    low, high = row.loc["PCR", ["worst", "best"]]
     assert (low, high) == pytest.approx((100 * right / 585, 100 * (right + 13) / 585))
 
 

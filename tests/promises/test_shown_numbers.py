@@ -14,11 +14,10 @@ from bs4 import BeautifulSoup
 from bedside.publish.pages import content
 from bedside.read import paths
 from bedside.read.claims import on_page
-from bedside.write.layouts import BOUNDS
 
 PROFILES = ("sample", "public")
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
-KINDS = ("value", "low", "high", "n", "unscored")
+KINDS = ("value", "low", "high", "n", "unscored", "worst", "best")
 # types drawn by our rule; a ratio of means where the paper may print a mean of ratios
 OURS = ("medhalu/table4_statistics", "meddialbench/table2_baseline")
 
@@ -59,16 +58,17 @@ class Table:
         with open(path, newline="", encoding="utf-8") as f:
             rows = list(csv.DictReader(f))
         self.places = {}
-        self.shown = [Decimal(r[k]) for r in rows for k in ("value", "low", "high") if r[k]]
-        self.every = {Decimal(r[kind]) for r in rows for kind in KINDS if r[kind]}
+        shown = ("value", "low", "high", "worst", "best")
+        self.shown = [Decimal(r[k]) for r in rows for k in shown if r.get(k)]
+        self.every = {Decimal(r[kind]) for r in rows for kind in KINDS if r.get(kind)}
         for r in rows:
             at = self.places.setdefault(address(r), {kind: set() for kind in KINDS})
             for kind in KINDS:
-                at[kind] |= {Decimal(r[kind])} if r[kind] else set()
+                at[kind] |= {Decimal(r[kind])} if r.get(kind) else set()
 
 
 def address(row):
-    return re.sub(r"\s+", "_", f"{row['row']}|{row['column'].removesuffix(BOUNDS)}")
+    return re.sub(r"\s+", "_", f"{row['row']}|{row['column']}")
 
 
 def numbers(text):

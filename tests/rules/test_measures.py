@@ -199,5 +199,5 @@ def test_all_right_is_the_best_score_and_without_a_verdict_there_is_none(
             assert r["value"] == pytest.approx(end) and r["n"] > 0 and not r["unscored"] > 0
     for r in rows(None):
         assert np.isnan(r["value"]) and np.isnan(r["low"]) and r["n"] == 0 and r["unscored"] > 0
-        if "least" in r:  # the bounds are then the ends of the scale
-            assert (r["least"], r["most"]) == pytest.approx((worst, best))
+        if "worst" in r:  # the bounds are then the ends of the scale
+            assert (r["worst"], r["best"]) == pytest.approx((worst, best))

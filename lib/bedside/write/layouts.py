@@ -110,7 +110,7 @@ def _told(row, digits):
     low, high = number(row["low"], digits), number(row["high"], digits)
     told = f"{row['sign']} {number(row['value'], 0 if row['count'] else digits)}"
     told += f" [{low}, {high}]" if low else ""
-    if not _missing(row["worst"]):
+    if not _missing(row.get("worst")):
         told += f" ({number(row['worst'], digits)} to {number(row['best'], digits)})"
     return told.strip()
 
@@ -176,7 +176,7 @@ def _grid(rows, layout, digits, known, words):
     if beside:
         own = " (in lines of this run: from this run)" if "run" in used else ""
         notes.append(f"{BESIDE}: {SOURCES['recomputed'].lower()}{own}")
-    if any(c and not _missing(c["worst"]) for line in cells for c in line):
+    if any(c and not _missing(c.get("worst")) for line in cells for c in line):
         notes.append("(a to b): the value if everything unscored were worst, or best")
     alone = [ALONE[used[0]]] if len(used) == 1 else []
     notes = [re.sub("^none", "None", f"{'; '.join(notes)}.")] if notes else []
@@ -249,7 +249,7 @@ def _without_agreeing(numbers):
     """The numbers without computed ones that only agree: the printed ones get their sign."""
     kept = dict(numbers)
     for place, row in numbers.items():
-        if row["sign"] == "=" and _missing(row["low"]) and _missing(row["worst"]):
+        if row["sign"] == "=" and _missing(row["low"]) and _missing(row.get("worst")):
             printed = (*place[:-1], "published")
             kept[printed] = {**kept[printed], "sign": "="}
             del kept[place]
