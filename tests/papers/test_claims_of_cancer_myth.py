@@ -60,6 +60,7 @@ def of_print(names, rng):
         "written": moved(names["written"], rng.integers(0, 2)),
         "sizes": names["sizes"] + rng.integers(0, 2),
         "candidates": names["candidates"] + rng.integers(0, 2),
+        "agreeing": names["agreeing"] * rng.integers(0, 2),
         "matched": moved(names["matched"], rng.choice([0, 40]) * np.array([1, 0])),
         **{k: exact(kappa) for k in ("two", "three", "three_linear", "three_quadratic")},
         "three_ac1": exact(1 - kappa),

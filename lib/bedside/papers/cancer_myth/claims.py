@@ -11,7 +11,7 @@ from bedside.run import Run
 from bedside.stats.rounded import Rounded, Verdict
 
 from . import data, pipeline, printed, survey_claims, versions
-from .printed import FAIR, QUESTIONS
+from .printed import ANNOTATED, FAIR, QUESTIONS
 from .tables import systems
 from .v2 import claims as mitigations
 
@@ -103,7 +103,10 @@ def of_sets(run: Run) -> dict[str, Any]:
 def of_judge(run: Run) -> dict[str, Any]:
     """What Table 1 and appendix C.1 allow: the judge's agreement with people."""
     shares = run.published("v1 Table 1").set_index(["row", "column"])["value"]
+    categories = stats.grim_counts(shares["Categorisation", "label agreement"], ANNOTATED, 2)
+    alike = {"grades": len(printed.judge_counts(run)), "categories": len(categories)}
     return {
+        "agreeing": pd.Series(alike),  # how many counts print as the shares
         "matched": Rounded.printed(shares.loc["Presupposition correction"], 2),
         **printed.kappas(printed.possible_confusions(run)),
     }
