@@ -16,14 +16,6 @@ from .data import profiles, vocabulary
 from .data import reference as of_sites
 from .printed import DIGITS, STRONG, TABLES, lengths, printed_tables, reference_sizes, scores
 
-NAMED = [  # the delayed effects of section 4.7.1, in the words of the reference
-    "breast or chest wall fibrosis",
-    "telangiectasia",
-    "lymphedema",
-    "cardiovascular disease",
-    "cancer caused by radiation",
-]
-
 
 def names(run: Run) -> dict[str, Any]:
     """What the tests of claims may use; None is what this run's profile doesn't have."""
@@ -81,7 +73,6 @@ def _of_released(run, patients, reference):
     misfits = functools.cache(lambda: agreement.misfits(run, reference, site))
     types = checks.types_of_radiation(run, reference)
     whole = not run.limit  # all patients are read
-    late = (reference["onset"] == "long-term").groupby(reference["effect"]).all()
     return {
         "patients": len(patients),
         "specified": patients["specified"].nunique(),
@@ -99,7 +90,6 @@ def _of_released(run, patients, reference):
         "copy_precision": (hits / len(terms)).mean() if whole else None,
         "copy_f1": (2 * hits / (len(terms) + hits)).mean() if whole else None,
         "late_entries": _late(reference),
-        "named_late": late[NAMED],
         "effects": set(reference["effect"]),
         "levels": [reference["frequency"].nunique(), reference["onset"].nunique()],
         "one_frequency": reference.groupby(["site", "effect"])["frequency"].nunique() == 1,
@@ -111,7 +101,7 @@ def _of_released(run, patients, reference):
 
 RELEASED = (
     "patients specified sites fields mentions followed elsewhere no_site given wall_kept"
-    " breast_gone terms_at_site copy_precision copy_f1 late_entries named_late effects levels"
+    " breast_gone terms_at_site copy_precision copy_f1 late_entries effects levels"
     " one_frequency dose_named accelerated fit"
 ).split()
 
