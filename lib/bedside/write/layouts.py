@@ -100,7 +100,7 @@ def grid(
     layout, words = layout or Layout(), {**(words or {}), **SOURCES}
     names, cells = layout.parts(), {layout.apart(row): row for row in rows}
     filled = {n for key in cells for n, part in zip(names, key) if part}
-    across = [n for n in layout.across if n in filled] or ["source"]
+    across = [n for n in layout.across or () if n in filled] or ["source"]
     down = [n for n in names if n in filled - {*across}]
     lines, columns = (_ordered(cells, [names.index(n) for n in ways]) for ways in (down, across))
     texts, signs = _texts(cells, layout.digits)
