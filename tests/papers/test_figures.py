@@ -1,14 +1,11 @@
 """Figures of three studies: what they say follows from what they draw, or isn't said."""
 
-from functools import partial
-
 import pandas as pd
 import pytest
 
 import medhalu_cells
 from bedside.papers.cancer_myth import figures as cancer_myth
 from bedside.papers.cancer_myth.survey import HUMAN
-from bedside.papers.cancer_myth.tables import evaluation
 from bedside.papers.cancer_myth.tables.generation import HARD
 from bedside.papers.medhalu import figures as medhalu
 from bedside.papers.radiation import figures as radiation
@@ -18,7 +15,6 @@ from bedside.write import plots
 from bedside.write.tables import Row, frame
 from medhalu_items import items_of, judged_of
 
-NONE = pd.DataFrame(columns="model metric value low high n unscored least most".split())
 COPY = frame(
     Row("copier", score, "raw", value)
     for score, value in (("Precision", 0.833), ("Recall", 1.0), ("F1", 0.906))
@@ -39,25 +35,11 @@ def changed(rows, values, where):
     return rows.assign(**{c: rows[c].mask(mine, v) for c, v in values.items()})
 
 
-def cures(run):
-    rows = run.published("v2 Table 1").assign(source="published", low=None, high=None)
-    return rows[rows["column"].isin(["Cancer-Myth", "Cancer-Myth-NFP"])]
-
-
 def of_cancer_myth(run):
     """Of each figure its rows, what draws them, and values after which what it says isn't so."""
-    draw, rows = cancer_myth, evaluation.score_table(NONE, run)
-    rates = [c for c in rows["column"].unique() if c.startswith("PCR")]
-    yield rows, draw.scores, 50, {"row": "GPT-5", "column": rates}
-    by = evaluation.group_table(NONE.assign(generator=""), "generator", run)
-    mine = {"row": "GPT-4o", "column": "GPT-4o"}
-    yield by, partial(draw.groups, by="generator"), 0.5, mine
-    by = evaluation.group_table(NONE.assign(category=""), "category", run)
-    mine = {"row": "Others", "column": ["Gemini-1.5-Pro", "Claude-3.5-Sonnet"]}
-    yield by, partial(draw.groups, by="category"), -0.9, mine
+    draw = cancer_myth
     rows = run.published("v1 text 2.2").assign(source="published")
     yield rows, lambda rows: draw.survey(rows, HUMAN), 3.6, {"row": HUMAN}
-    yield cures(run), draw.tradeoff, 90, {"row": "GPT-4o GEPA", "column": "Cancer-Myth-NFP"}
     names = ("GPT-4o", "Gemini-1.5-Pro", "Claude-3.5-Sonnet")
     made = [Row(m, HARD, "recomputed", v, n=2982) for m, v in zip(names, (29.1, 13.2, 14.4))]
     yield frame(made), lambda rows: draw.generation(rows, []), {"n": 100}, {"row": "GPT-4o"}
