@@ -59,10 +59,10 @@ VERSIONS = ("numpy", "scipy", "pandas", "matplotlib", "scikit-learn")
 SETTINGS = "profile mode models judge limit seed prompts budget_usd".split()
 
 
-def start(name: str, given: dict, judged: bool = False) -> "Run":
-    """The run of a notebook with its parameters: `start("medhalu/02_detection", globals())`."""
+def start(name: str, given: dict, judged: bool = False, **more: Any) -> "Run":
+    """The run of a notebook with its parameters: `start("my_paper/02_section", globals())`."""
     paper, notebook = name.split("/")
-    return Run(paper, notebook, judged, **{k: given[k] for k in SETTINGS if k in given})
+    return Run(paper, notebook, judged, **{k: given[k] for k in SETTINGS if k in given}, **more)
 
 
 class Run:

@@ -1,13 +1,10 @@
 """Figures of two studies: what they say follows from what they draw, or isn't said."""
 
-from functools import partial
-
 import pandas as pd
 import pytest
 
 from bedside.papers.cancer_myth import figures as cancer_myth
 from bedside.papers.cancer_myth.survey import HUMAN
-from bedside.papers.cancer_myth.tables import evaluation
 from bedside.papers.cancer_myth.tables.generation import HARD
 from bedside.papers.radiation import figures as radiation
 from bedside.papers.radiation.data import SITES
@@ -15,7 +12,6 @@ from bedside.papers.radiation.tables import implied_rows, printed_rows
 from bedside.write import plots
 from bedside.write.tables import Row, frame
 
-NONE = pd.DataFrame(columns="model metric value low high n unscored least most".split())
 COPY = frame(
     Row("copier", score, "raw", value)
     for score, value in (("Precision", 0.833), ("Recall", 1.0), ("F1", 0.906))
@@ -36,25 +32,11 @@ def changed(rows, values, where):
     return rows.assign(**{c: rows[c].mask(mine, v) for c, v in values.items()})
 
 
-def cures(run):
-    rows = run.published("v2 Table 1").assign(source="published", low=None, high=None)
-    return rows[rows["column"].isin(["Cancer-Myth", "Cancer-Myth-NFP"])]
-
-
 def of_cancer_myth(run):
     """Of each figure its rows, what draws them, and values after which what it says isn't so."""
-    draw, rows = cancer_myth, evaluation.score_table(NONE, run)
-    rates = [c for c in rows["column"].unique() if c.startswith("PCR")]
-    yield rows, draw.scores, 50, {"row": "GPT-5", "column": rates}
-    by = evaluation.group_table(NONE.assign(generator=""), "generator", run)
-    mine = {"row": "GPT-4o", "column": "GPT-4o"}
-    yield by, partial(draw.groups, by="generator"), 0.5, mine
-    by = evaluation.group_table(NONE.assign(category=""), "category", run)
-    mine = {"row": "Others", "column": ["Gemini-1.5-Pro", "Claude-3.5-Sonnet"]}
-    yield by, partial(draw.groups, by="category"), -0.9, mine
+    draw = cancer_myth
     rows = run.published("v1 text 2.2").assign(source="published")
     yield rows, lambda rows: draw.survey(rows, HUMAN), 3.6, {"row": HUMAN}
-    yield cures(run), draw.tradeoff, 90, {"row": "GPT-4o GEPA", "column": "Cancer-Myth-NFP"}
     names = ("GPT-4o", "Gemini-1.5-Pro", "Claude-3.5-Sonnet")
     made = [Row(m, HARD, "recomputed", v, n=2982) for m, v in zip(names, (29.1, 13.2, 14.4))]
     yield frame(made), lambda rows: draw.generation(rows, []), {"n": 100}, {"row": "GPT-4o"}
