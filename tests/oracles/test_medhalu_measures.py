@@ -75,7 +75,7 @@ def test_scores_are_those_of_scikit_learn(run, seed):
     shares = scores.averaged(judged, items)
     assert shares.equals(medhalu_cells.shares(run, judged, items))  # notebook 02 shows its way
     assert (shares["unit"] == shares["item"].map(units(items))).all()
-    found = scores.scores(shares, ["evaluator"]).set_index(["evaluator", "metric"])
+    found = scores.scores(shares).set_index(["evaluator", "column"])
     for who, (h, share) in mean_yes(judged, items).items():
         known = share.notna()
         rows = found.loc[who].loc[list(scores.METRICS.values())]
@@ -132,7 +132,8 @@ def test_rates_and_what_a_note_changes_by_counting(run, seed):
     )
     printed = medhalu_cells.plane(run, every, items).set_index(["row", "column"])["value"]
     of_gpt4 = printed["HealthQA: GPT-4, Table 6"]  # accuracy 0.57, macro recall 0.67
-    assert of_gpt4.to_dict() == pytest.approx({"specificity, %": 87.2, "sensitivity, %": 46.8}, abs=0.1)
+    rates = {"specificity, %": 87.2, "sensitivity, %": 46.8}
+    assert of_gpt4.to_dict() == pytest.approx(rates, abs=0.1)
     for who, (h, share) in means.items():
         expected = {"sensitivity, %": share[h].mean(), "specificity, %": 1 - share[~h].mean()}
         for plane, (rate, value) in itertools.product(planes, expected.items()):
