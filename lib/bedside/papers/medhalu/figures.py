@@ -54,7 +54,8 @@ def rates(rows, **drawing):
     rows = rows.assign(row=names)
     if parts[1].nunique() > 1:
         rows["series"] = parts[1].map(SERIES).fillna("run")
-    columns, order = [f"{rate}, %" for rate in RATES], list(dict.fromkeys(names))
+    columns = [f"{rate}, %" for rate in RATES]
+    order = sorted(dict.fromkeys(names), key=lambda name: name.partition(":")[0])  # base sets
     return charts.forest(rows, columns=columns, order=order, limits=(-3, 103), **drawing)
 
 
