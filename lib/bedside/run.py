@@ -59,10 +59,10 @@ VERSIONS = ("numpy", "scipy", "pandas", "matplotlib", "scikit-learn")
 SETTINGS = "profile mode models judge limit seed prompts budget_usd".split()
 
 
-def start(name: str, given: dict, judged: bool = False) -> "Run":
-    """The run of a notebook with its parameters: `start("medhalu/02_detection", globals())`."""
+def start(name: str, given: dict, judged: bool = False, **more: Any) -> "Run":
+    """The run of a notebook with its parameters: `start("my_paper/02_section", globals())`."""
     paper, notebook = name.split("/")
-    return Run(paper, notebook, judged, **{k: given[k] for k in SETTINGS if k in given})
+    return Run(paper, notebook, judged, **{k: given[k] for k in SETTINGS if k in given}, **more)
 
 
 class Run:
@@ -383,9 +383,14 @@ class Run:
         caption = " ".join(
             filter(None, [caption.strip(), tables.few_note(frame), self._whose(frame)])
         )
-        people = tables.write(self.folder / name, frame, title, caption, digits, layout)
-        about = {"kind": kind, "title": title, "caption": caption, "digits": digits}
-        about |= {"layout": dataclasses.asdict(layout)} if layout else {}
+        layout = dataclasses.replace(layout or Layout(), digits=digits)
+        people = tables.write(self.folder / name, frame, title, caption, layout)
+        about = {
+            "kind": kind,
+            "title": title,
+            "caption": caption,
+            "layout": dataclasses.asdict(layout),
+        }
         for file in (f"{name}.csv", f"{name}.md"):
             self._outputs[file] = {"file": file, **about, "judged": bool(judged)}
         return people

@@ -11,16 +11,16 @@ from statsmodels.stats.proportion import proportion_confint
 
 from bedside import stats
 from bedside.judging.trust_cards import trust_card
-from bedside.papers.cancer_myth import data, generation, systems
-from bedside.papers.cancer_myth.scores import scores
-from bedside.papers.cancer_myth.tables import evaluation, judges
+from bedside.papers.cancer_myth import data, generation, study, systems
+from bedside.papers.cancer_myth.scores import CORRECTED, corrected, scores
+from bedside.papers.cancer_myth.scores import pairs as pair_rows
 from bedside.papers.cancer_myth.tables import generation as making
 from bedside.papers.cancer_myth.tables import systems as released
 from bedside.papers.cancer_myth.v2 import scores as cured
-from bedside.papers.cancer_myth.v2 import tables as cures
 from bedside.read.surroundings import here
 from bedside.run import Run
 from bedside.write.tables import paired
+from cells import wanted
 
 NAN = float("nan")
 SEEDS = range(3)
@@ -91,7 +91,7 @@ def test_pcs_and_pcr_by_counting(seed):
             means, n, lost, ends = counted(part)
             for metric, value, (least, most) in zip(("PCS", "PCR"), means, ends):
                 r = made.loc[(*key, metric)]
-                expected = (value, n, lost, least, most)
+                expected = (value, n, lost, *((least, most) if lost else (NAN, NAN)))
                 found = r[["value", "n", "unscored", "worst", "best"]].tolist()
                 assert found == pytest.approx(expected, nan_ok=True), (key, metric)
 
@@ -147,7 +147,7 @@ def holm(p):
 
 def test_holm_corrects_over_all_p_of_a_table(run):
     made = paired(world(3, ["a", "b", "c"], alike=1), run)
-    rows = evaluation.pair_table(made).set_index(["row", "column"])["value"]
+    rows = pair_rows(made).set_index(["row", "column"])["value"]
     plain = np.r_[made["p"], made["permutation"]]
     said = [rows[row, f"{kind} p, Holm"] for kind in ("PCR", "PCS") for row in made["row"]]
     assert said == pytest.approx(holm(plain))
@@ -165,46 +165,51 @@ def test_rates_are_corrected_for_the_judges_errors(run, seed, monkeypatch):
     """Rogan and Gladen: (rate + specificity - 1) / (sensitivity + specificity - 1), in 0 to 1."""
     graded = world(seed, ["a", "b"])
     cards = {"good": card_of(0.9, 0.8), "none": {"n": 3, "unscored": 3}}
-    monkeypatch.setattr(run, "card", cards.get)
-    made = evaluation.judge_table({"good": graded, "none": graded}, run)
-    assert not made[["row", "column", "source"]].isna().any(axis=None)
-    made = made.set_index(["row", "column"])
+    monkeypatch.setattr(run, "card", lambda judge, task: cards[judge])
+    rates = scores(graded).query("metric == 'PCR'")
+    made = {j: corrected(rates, run, "x", judge=j).set_index(["row", "column"]) for j in cards}
     for model, part in graded.groupby("model"):
-        (_, rate), n, lost, ((least, most), _) = counted(part)
-        fixed = made.loc[(f"{model}, judge good", evaluation.CORRECTED)]
+        (_, rate), n, lost, _ = counted(part)
+        fixed = made["good"].loc[(model, f"PCR {CORRECTED}")]
         expected = min(max((rate / 100 + 0.8 - 1) / 0.7, 0), 1)
         assert fixed[["value", "n", "unscored"]].tolist() == pytest.approx(
             [100 * expected, n, lost]
         )
-        unknown = made.loc[(f"{model}, judge none", evaluation.CORRECTED)]
+        unknown = made["none"].loc[(model, f"PCR {CORRECTED}")]
         assert np.isnan(unknown["value"]) and unknown["n"] == 0
-        if lost:
-            bounds = made.loc[(f"{model}, judge good", "PCS"), ["worst", "best"]]
-            assert bounds.tolist() == pytest.approx([least, most])
+
+
+def health_of(graded, posed):
+    """What became of the answers to some questions, and to others, as the notebook has it."""
+    given = {"graded": graded[graded["item"].isin(posed)], "answered": graded}
+    posed = pd.DataFrame({"item": posed})
+    made = wanted("cancer_myth/03_evaluation", "health", posed=posed, **given)
+    return made.set_index(["row", "column"])
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_what_became_of_the_answers(seed):
     graded = world(seed, ["a", "b"])
-    sets = {"first": graded["item"].unique()[:20], "rest": graded["item"].unique()[20:]}
-    made = evaluation.answer_health(graded, sets, graded).set_index(["row", "column"])
-    for (name, items), model in itertools.product(sets.items(), "ab"):
-        part = graded[graded["item"].isin(items) & (graded["model"] == model)]
+    first = graded["item"].unique()[:20]
+    made = health_of(graded, first)
+    for posed, model in itertools.product((True, False), "ab"):
+        part = graded[(graded["item"].isin(first) == posed) & (graded["model"] == model)]
         came, uncut = part[part["reply_status"] == ""], part[~part["truncated"]]
         (pcs, pcr), n, lost, _ = counted(uncut)
         expected = {
             "mean words": (np.mean([len(a.split()) for a in came["answer"]]), len(came)),
             "cut off at the limit, %": (100 * came["truncated"].mean(), len(came)),
             "no answer, %": (100 - 100 * len(came) / len(part), len(part)),
-            "PCR of the uncut": (pcr, n),
-            "PCS of the uncut": (pcs, n),
+            "no answer: blank, %": (100 - 100 * len(came) / len(part), len(part)),
         }
+        if posed:
+            expected |= {"PCR of the uncut": (pcr, n), "PCS of the uncut": (pcs, n)}
+        row = made.loc[f"{model}, {'' if posed else 'no '}false presupposition"]
         for column, pair in expected.items():
-            row = made.loc[(f"{model}, {name}", column)]
-            assert row[["value", "n"]].tolist() == pytest.approx(pair), column
-        assert row["unscored"] == lost
-    whole = graded.assign(truncated=False)
-    assert "PCR of the uncut" not in set(evaluation.answer_health(whole, sets, whole)["column"])
+            assert row.loc[column, ["value", "n"]].tolist() == pytest.approx(pair), column
+        assert not posed or row.loc["PCS of the uncut", "unscored"] == lost
+    whole = health_of(graded.assign(truncated=False), first)
+    assert "PCR of the uncut" not in whole.index.get_level_values("column")
 
 
 # ---- eight systems
@@ -294,7 +299,7 @@ def answers_of(seed):
     frame["truncated"] = rng.random(len(frame)) < 0.2
     frame["reply_status"] = rng.choice(["", "blank"], len(frame), p=[0.9, 0.1])
     frame["calls"] = rng.integers(1, 9, len(frame))
-    return frame.assign(complexity=rng.choice(["basic", "advanced"], len(frame)))
+    return frame.assign(complexity=rng.choice(["basic", "advanced"], len(frame)), answer="Yes.")
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -302,36 +307,40 @@ def test_rates_of_the_cures_by_counting(run, seed, monkeypatch):
     graded = answers_of(seed)
     monkeypatch.setattr(run, "card", lambda judge="", task="": card_of(0.95, 0.9))
     rates = cured.rates(graded)
-    made, shown = rates.set_index(["row", "column"]), cures.outcomes(graded)
-    shown = shown.set_index(["row", "column"])
-    table = cures.table1(rates, run)
-    table = table[table["source"] == "run"].set_index(["row", "column"])["value"]
+    made = rates.set_index(["row", "column"])
+    of = {"graded": graded, "hit": graded["hit"].where(graded["status"] == "graded")}
+    parts = wanted("cancer_myth/04_mitigation", "parts", **of)
+    shown = pd.concat(parts).set_index(["row", "column"])
+    fixed = corrected(rates, run, "x").set_index(["row", "column"])["value"]
     for (method, name), part in graded.groupby(["method", "set"]):
         r, known = made.loc[(f"m {method}", name)], part[part["status"] == "graded"]
         hits, n = int(known["hit"].sum()), len(known)
-        expected = (100 * hits / n, n, 25 - n, 100 * hits / 25, 100 * (hits + 25 - n) / 25)
+        ends = (100 * hits / 25, 100 * (hits + 25 - n) / 25) if n < 25 else (NAN, NAN)
+        expected = (100 * hits / n, n, 25 - n, *ends)
         found = r[["value", "n", "unscored", "worst", "best"]].tolist()
-        assert found == pytest.approx(expected) and table[f"m {method}", name] == r["value"]
+        assert found == pytest.approx(expected, nan_ok=True)
         assert [r["low"], r["high"]] == pytest.approx(limits(hits, n), nan_ok=True)
         at, exam = shown.loc[f"m {method}, {name}", "value"], name.endswith("QA")
-        assert at["cut off at the limit"] == 100 * part["truncated"].mean()
-        assert at["calls for an answer"] == part["calls"].mean()
-        assert at["complexity basic"] == 100 * (part["complexity"] == "basic").mean()
+        came = part[part["reply_status"] == ""]
+        assert at["cut off at the limit, %"] == pytest.approx(100 * came["truncated"].mean())
+        assert at["no answer, %"] == pytest.approx(100 - 100 * len(came) / len(part))
+        assert at["calls for an answer"] == pytest.approx(part["calls"].mean())
+        basic = 100 * (part["complexity"] == "basic").mean()
+        assert at["complexity basic"] == pytest.approx(basic)
         if exam:
             for kind in ("right", "wrong", "not answered", "refused", "failed"):
-                assert at[kind] == 100 * (part["outcome"] == kind).mean()
+                share = 100 * (part["outcome"] == kind).mean()
+                assert at[kind] == pytest.approx(share)
         else:
-            assert at["no answer"] == pytest.approx(100 * (part["reply_status"] != "").mean())
-            fixed = table[f"m {method}", f"{name} corrected for the judge's errors"]
-            assert fixed == pytest.approx(100 * np.clip((hits / n - 0.1) / 0.85, 0, 1))
+            better = fixed[f"m {method}", f"{name} {CORRECTED}"]
+            assert better == pytest.approx(100 * np.clip((hits / n - 0.1) / 0.85, 0, 1))
         uncut = known[~known["truncated"]]["hit"]
         what = {"Cancer-Myth": "corrected", "Cancer-Myth-NFP": "left alone"}.get(name, "right")
         assert at[f"{what}, of the uncut"] == pytest.approx(100 * uncut.mean())
-    one = cured.pairs_as_one(rates).set_index("row")["value"]
+    one = cured.balanced(rates).set_index("row")["value"]
     for method in ("plain", "cure"):
         two = made["value"].loc[f"m {method}"][["Cancer-Myth", "Cancer-Myth-NFP"]]
         assert one[f"m {method}"] == pytest.approx(two.mean())
-        assert table[f"m {method}", "balanced accuracy"] == one[f"m {method}"]
     tests = cured.against_plain(graded, run).set_index("row")
     hit = graded["hit"].astype(float).where(graded["status"] == "graded")
     wide = graded.assign(hit=hit).pivot(index=["set", "item"], columns="method", values="hit")
@@ -425,14 +434,17 @@ def test_judges_and_a_guesser_beside_the_paper(run):
     said = np.where(rng.random(90) < 0.6, labels, said)
     found = pd.DataFrame({"status": "graded", "value": said})
     card = trust_card(pd.Series(labels), found, [-1, 0, 1])
-    made = judges.table1({"j": card}, run).set_index(["row", "column"])["value"]
+    graded = pd.DataFrame({"item": range(90), "judge": "j", "label": labels, "grade": said})
+    given = {"measured": {"j": card}, "graded": graded}
+    ours = wanted("cancer_myth/05_judge_agreement", "ours", **given)
+    made = pd.concat(ours).set_index(["row", "column"])["value"]
     kappa, squares = (cohen_kappa_score(labels, said, weights=w) for w in (None, "quadratic"))
     expected = {
         "exact match": 100 * np.mean(labels == said),
-        judges.SHARES["binary"]: 100 * np.mean((labels == 1) == (said == 1)),
+        study.BINARY: 100 * np.mean((labels == 1) == (said == 1)),
         "sensitivity for 1": 100 * np.mean(said[labels == 1] == 1),
         "specificity for 1": 100 * np.mean(said[labels != 1] != 1),
-        judges.ON_ZERO: 100 * np.mean(said[labels == 0] == 0),
+        "exact match where the label is 0": 100 * np.mean(said[labels == 0] == 0),
         "kappa": kappa,
         "kappa, quadratic": squares,
     }

@@ -9,13 +9,13 @@ from statsmodels.stats.proportion import proportions_ztest
 
 from bedside import stats
 from bedside.papers.cancer_myth import claims, data, printed, systems, versions
-from bedside.papers.cancer_myth.tables import evaluation
 from bedside.papers.cancer_myth.v2 import items
 from bedside.papers.cancer_myth.v2 import printed as cures
 from bedside.read import claims as read_claims
 from bedside.read import expressions, published
 from bedside.read.surroundings import here
 from bedside.run import Run
+from cells import wanted
 
 SEEDS = range(4)
 N = printed.QUESTIONS
@@ -85,12 +85,17 @@ def test_the_grades_behind_the_figures_are_found(run, prints, seed):
     ):
         low, high = ways[way]
         assert low - slack <= p <= high + slack, way
-    grim = evaluation.grim_table(run).set_index(["row", "column"])
+    grim = grim_of(run).set_index(["row", "column"])
     for m, g in truth.items():
         r = grim.loc[(m, "count, the paper")]
         assert r["low"] <= (g == 1).sum() <= r["high"]
         r = grim.loc[(m, "graded 0, the paper")]
         assert r["low"] <= (g == 0).sum() <= r["high"]
+
+
+def grim_of(run):
+    """The counts behind the printed rates, as the notebook has them."""
+    return wanted("cancer_myth/03_evaluation", "grim", run=run)
 
 
 def pairs(run):
@@ -101,10 +106,10 @@ def pairs(run):
 
 def test_numbers_that_no_grades_give_are_noticed(run, prints):
     """27.3% are no whole number of 585; a PCS of 0.5 needs more than 42.1% right."""
-    assert evaluation.grim_table(run)["value"].notna().any() and pairs(run)[3]
+    assert grim_of(run)["value"].notna().any() and pairs(run)[3]
     prints("v1 Figure 6a", {("GPT-4o", "PCR"): 27.3, ("GPT-3.5", "PCS"): 0.9})
     prints("v2 Main results", {("GPT-5", "PCS"): 0.5})
-    counts = evaluation.grim_table(run).set_index(["row", "column"])["value"]
+    counts = grim_of(run).set_index(["row", "column"])["value"]
     none = [k for k in range(N + 1) if round(100 * k / N, 1) == 27.3]
     assert np.isnan(counts["GPT-4o", "count, the paper"]) == (not none)
     assert printed.grades(run)["GPT-3.5"] == []

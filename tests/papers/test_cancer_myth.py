@@ -9,11 +9,11 @@ import pytest
 
 from bedside.papers.cancer_myth import data, study
 from bedside.papers.cancer_myth.scores import scores
-from bedside.papers.cancer_myth.tables import evaluation
 from bedside.papers.cancer_myth.v2 import items as v2_items
 from bedside.read import sources
 from bedside.read.surroundings import here
 from bedside.run import Run
+from cells import wanted
 from conftest import SILENT, completion
 
 
@@ -72,8 +72,8 @@ def test_a_reply_without_text_has_no_grade(run_of, endpoint):
         assert found["value"].isna().all() and found["n"].tolist() == [0, 0]
         assert found["unscored"].tolist() == [42, 42] and found.loc["PCS", "worst"] == -1
     assert len(endpoint.bodies) == 42  # nobody was asked for a verdict
-    health = evaluation.answer_health(answered, {"all": items["item"]}, graded)
-    health = health.set_index("column")["value"]
+    of = {"posed": items, "answered": answered, "graded": graded}
+    health = wanted("cancer_myth/03_evaluation", "health", **of).set_index("column")["value"]
     assert health["no answer, %"] == 100
     parts = [health[f"no answer: {w}, %"] for w in SILENT]
     assert sum(parts) == pytest.approx(100) and min(parts) > 100 / 6

@@ -1,24 +1,17 @@
-"""Figures of three studies: what they say follows from what they draw, or isn't said."""
-
-from functools import partial
+"""Figures of two studies: what they say follows from what they draw, or isn't said."""
 
 import pandas as pd
 import pytest
 
-import medhalu_cells
 from bedside.papers.cancer_myth import figures as cancer_myth
 from bedside.papers.cancer_myth.survey import HUMAN
-from bedside.papers.cancer_myth.tables import evaluation
 from bedside.papers.cancer_myth.tables.generation import HARD
-from bedside.papers.medhalu import figures as medhalu
 from bedside.papers.radiation import figures as radiation
 from bedside.papers.radiation.data import SITES
 from bedside.papers.radiation.tables import implied_rows, printed_rows
 from bedside.write import plots
 from bedside.write.tables import Row, frame
-from medhalu_items import items_of, judged_of
 
-NONE = pd.DataFrame(columns="model metric value low high n unscored least most".split())
 COPY = frame(
     Row("copier", score, "raw", value)
     for score, value in (("Precision", 0.833), ("Recall", 1.0), ("F1", 0.906))
@@ -39,25 +32,11 @@ def changed(rows, values, where):
     return rows.assign(**{c: rows[c].mask(mine, v) for c, v in values.items()})
 
 
-def cures(run):
-    rows = run.published("v2 Table 1").assign(source="published", low=None, high=None)
-    return rows[rows["column"].isin(["Cancer-Myth", "Cancer-Myth-NFP"])]
-
-
 def of_cancer_myth(run):
     """Of each figure its rows, what draws them, and values after which what it says isn't so."""
-    draw, rows = cancer_myth, evaluation.score_table(NONE, run)
-    rates = [c for c in rows["column"].unique() if c.startswith("PCR")]
-    yield rows, draw.scores, 50, {"row": "GPT-5", "column": rates}
-    by = evaluation.group_table(NONE.assign(generator=""), "generator", run)
-    mine = {"row": "GPT-4o", "column": "GPT-4o"}
-    yield by, partial(draw.groups, by="generator"), 0.5, mine
-    by = evaluation.group_table(NONE.assign(category=""), "category", run)
-    mine = {"row": "Others", "column": ["Gemini-1.5-Pro", "Claude-3.5-Sonnet"]}
-    yield by, partial(draw.groups, by="category"), -0.9, mine
+    draw = cancer_myth
     rows = run.published("v1 text 2.2").assign(source="published")
     yield rows, lambda rows: draw.survey(rows, HUMAN), 3.6, {"row": HUMAN}
-    yield cures(run), draw.tradeoff, 90, {"row": "GPT-4o GEPA", "column": "Cancer-Myth-NFP"}
     names = ("GPT-4o", "Gemini-1.5-Pro", "Claude-3.5-Sonnet")
     made = [Row(m, HARD, "recomputed", v, n=2982) for m, v in zip(names, (29.1, 13.2, 14.4))]
     yield frame(made), lambda rows: draw.generation(rows, []), {"n": 100}, {"row": "GPT-4o"}
@@ -82,28 +61,11 @@ def of_radiation(run):
     yield rows, draw.reference_lengths, 31, {"row": SITES[3]}
 
 
-def of_medhalu(run):
-    items = items_of("fact", "none")
-    judged, specificity = judged_of(items, [1, 0]), {"column": "specificity, %"}
-    rows = medhalu_cells.plane(run, judged, items)
-    yield rows, medhalu.rates, {"high": 51}, {"label": "LLaMA-2", **specificity}
-    rows, more = medhalu_cells.both_planes(run, judged, items), {"low": 50, "value": 55, "high": 60}
-    yield rows, medhalu.notes, more, {"panel": "HealthQA", **specificity}
-    said = run.published("Table 6")
-    said = said[said["column"].str.contains("ma-F1")]
-    rows = frame(
-        Row(f"{column.split()[0]}: {row}", "macro F1", "published", value, n=9)
-        for row, column, value in zip(said["row"], said["column"], said["value"])
-    )
-    yield rows, medhalu.f1, 0.52, {"row": "LiveQA: Experts"}
-
-
 @pytest.mark.parametrize(
     "paper, notebook, drawn",
     [
         ("cancer_myth", "03_evaluation", of_cancer_myth),
         ("radiation", "03_grounded_selection", of_radiation),
-        ("medhalu", "02_detection", of_medhalu),
     ],
 )
 def test_a_figure_says_only_what_its_numbers_bear_out(run_of, paper, notebook, drawn):

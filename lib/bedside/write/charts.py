@@ -95,9 +95,9 @@ def heat(
     """A matrix of shares, ratios or, if `signed`, changes, with its numbers: rows by columns.
 
     panels: {title: columns}, by default one of all columns. order: of the rows from the top. Where
-    there are several sources, a row of this run says so in its name.
+    several sources have a number in one place, a row of this run says so in its name.
     """
-    if rows["source"].nunique() > 1:
+    if rows.duplicated(["row", "column"]).any():
         rows = rows.assign(row=rows["row"] + rows["source"].map({"run": " (this run)"}).fillna(""))
     panels = dict(panels or {"": list(dict.fromkeys(rows["column"]))})
     order = [r for r in order if r in set(rows["row"])] or list(dict.fromkeys(rows["row"]))

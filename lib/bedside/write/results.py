@@ -19,7 +19,7 @@ from bedside.asking.models import DRY
 from bedside.read.checks import complete, groups, numbers
 
 from .layouts import Layout
-from .tables import COLUMNS, frame
+from .tables import COLUMNS, Row, card_rows, frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,6 +48,22 @@ def points(values: Mapping | pd.DataFrame, source: str, n: int | None = None) ->
     for (row, column), v in values.items():
         many = isinstance(v, tuple)
         rows.append((row, column, source, *(v[:4] if many else (v, None, None, n))))
+    return frame(rows)
+
+
+def cards(
+    measured: Mapping[str, dict], labels: Mapping[str, str], guesser: str = "constant guesser"
+) -> pd.DataFrame:
+    """Trust cards {row: card} as rows: shares in percent and kappas, {measure: its column}.
+
+    guesser: the row of the constant guesser beside the last of these cards.
+    """
+    rows = [r for name, card in measured.items() for r in card_rows(name, card, labels)]
+    card = list(measured.values())[-1]
+    for key, label in labels.items():
+        if f"guesser_{key}" in card:
+            value = card[f"guesser_{key}"] * (1 if "kappa" in key else 100)
+            rows.append(Row(guesser, label, "run", value, n=card["n"], unscored=0))
     return frame(rows)
 
 

@@ -1,14 +1,14 @@
 """Cancer-Myth's figures of several panels, drawn from rows of `tables`."""
 
-from collections import Counter
 from itertools import cycle
 
-from bedside.write import plots
+import pandas as pd
 
-from .printed import QUESTIONS, SUMMARY
-from .tables.evaluation import series
+from bedside.write import charts, plots
+
+from .robustness import BY
 from .tables.generation import HARD
-from .v2.tables import HITS, in_plane
+from .v2.items import SETS
 
 
 def survey(shown, people):
@@ -121,84 +121,25 @@ def balance(shown):
     return figure
 
 
-def scores(shown, width=plots.WIDE):
-    """Figure 6a: PCR and PCS by model, the best published PCR first; NARROW has room for PCR."""
-    order = list(dict.fromkeys(shown["row"]))
-    size = width, 1.2 + 0.32 * len(order)
-    figure, (axes,) = plots.figure(size, 1, int(width // plots.NARROW), sharey=True)
-    least = series(shown, "PCS")[["value", "low"]].astype(float).min(axis=None)
-    for ax, metric, unit, limits in zip(
-        axes,
-        ("PCR", "PCS"),
-        ("% of the questions corrected", "mean grade, from \u22121 to 1"),
-        ((0, None), (min(-0.9, 1.05 * least), None)),
-    ):
-        rows = series(shown, metric)
-        plots.dots(ax, rows, title=metric, xlabel=unit, limits=limits, order=order)
-        ax.spines["left"].set_visible(False)
-        ax.tick_params(length=0)
-    said = series(shown, "PCR").query("source == 'published'").astype({"value": float})
-    for row, values in said.groupby("row")["value"]:
-        told = " / ".join(f"{v:g}" for v in dict.fromkeys(values))
-        at = values.max(), len(order) - 1 - order.index(row)
-        look = {"fontsize": plots.SMALL, "va": "center"}
-        axes[0].annotate(told, at, (9, 0), textcoords="offset points", **look)
-    plots.legend_below(figure)
-    best = said.groupby("series")["value"].max().reindex(["published", f"published, {SUMMARY}"])
-    return plots.message(
-        figure,
-        f"No model corrects even half of the false presuppositions: at most {best.iloc[0]:.0f}% in"
-        f" the paper, {best.iloc[1]:.0f}% in a summary of its second version",
-        bool((best < 50).all()),
-        f"PCR: share of {QUESTIONS} questions whose false presupposition the answer corrects in"
-        " full, as graded by GPT-4o.",
-    )
-
-
-def groups(shown, by):
-    """Figures 6b and 7: PCS by kind of question (row) and model (column).
-
-    Published values are a matrix; with this run's, all stand in `panels`, with intervals. by:
-    category or generator.
-    """
-    if (shown["source"] != "published").any():
-        return panels(shown, f"Rows: the question's {by}.")
-    shown = shown.astype({"value": float})
-    mean = shown.groupby("row")["value"].mean()
-    shown = shown.sort_values("row", key=lambda r: r.map(mean), kind="stable")
-    models, kinds = shown["column"].nunique(), len(mean)
-    size = min(plots.WIDE, 2.5 + 0.9 * models), 0.9 + 0.32 * kinds
-    figure, ((ax,),) = plots.figure(size)
-    plots.changes(ax, shown, most=1, digits=2, framed=2 if by == "category" else 1)
-    wide = shown.pivot(index="row", columns="column", values="value")
-    return plots.message(figure, *(_categories if by == "category" else _generators)(wide))
-
-
-def _categories(wide):
-    """Figure 7's message: the two kinds of myth on which most models do worst."""
-    worst = Counter(frozenset(wide[model].nsmallest(2).index) for model in wide)
-    ((pair, models),) = worst.most_common(1)
-    named = " and ".join(sorted(pair, reverse=True))
-    said = (
-        f"{plots.spelt(models).capitalize()} of {plots.spelt(wide.shape[1])} models do worst"
-        f" on the same two kinds of myth: {named}"
-    )
-    about = "PCS: mean grade from \u22121 to 1, read from the paper's bars. Framed: each model's"
-    about += " two lowest."
-    return said, models > wide.shape[1] / 2, about
-
-
-def _generators(wide):
-    """Figure 6b's message: whose questions all but their author answer best."""
-    best = wide.idxmax()
-    easy = best.mode()[0]
-    others = best.drop(easy, errors="ignore")
-    said = f"Questions written by {easy} are the easiest for the other models, but not for {easy}"
-    about = (
-        "PCS: mean grade from \u22121 to 1, as printed. Rows: who wrote the questions; columns: who"
-    )
-    about += " answered them. Framed: a model's lowest."
-    return said, easy in best.index and best[easy] != easy and (others == easy).all(), about
+def scores(rows, width=plots.WIDE):
+    """Figure 6a: PCR and PCS by model, the best published PCR first; a narrow one has PCR alone."""
+    parts = rows["column"].str.extract(r"^(PC[RS])(?:,? (.*))?$")
+    series = rows["source"] + (", " + parts[1]).fillna("")
+    rows = rows.assign(column=parts[0], series=series).dropna(subset="value")
+    said = rows[(rows["column"] == "PCR") & (rows["source"] == "published")]
+    said = said.astype({"value": float}).groupby("row")["value"].unique()
+    order = said.loc[said.map(max).sort_values(ascending=False, kind="stable").index]
+    order = list(dict.fromkeys([*order.index, *rows["row"]]))
+    columns = ["PCR", "PCS"][: int(width // plots.NARROW)]
+    figure = charts.forest(rows, columns=columns, order=order, width=width)
+    figure.axes[0].set_xlim(-1)
+    for ax, unit in zip(figure.axes, ("% of the questions corrected", "mean grade, \u22121 to 1")):
+        ax.set_xlabel(unit)
+    for row, values in said.items():  # the printed rates beside their marks
+        at = max(values), len(order) - 1 - order.index(row)
+        look = {"xytext": (9, 0), "textcoords": "offset points", "fontsize": plots.SMALL}
+        figure.axes[0].annotate(" / ".join(f"{v:g}" for v in values), at, va="center", **look)
+    return figure
 
 
 def panels(shown, about=""):
@@ -221,51 +162,46 @@ def panels(shown, about=""):
     return plots.message(figure, "", False, about)
 
 
-def confusions(cards, values):
-    """Confusion matrices of judges against labels, {judge: card}, a panel each."""
-    return plots.confusions({name: card["confusion"] for name, card in cards.items()}, values)
+def in_plane(rows):
+    """Rates for `plots.plane`: label (method), shape, origin (the row without the mitigation)."""
+    said = rows["source"] == "published"
+    model, method = rows["row"].str.split(" ").str[0], rows["row"].str.split(" ", n=1).str[1]
+    agents = method.isin(["multi_agent", "multi_agent_monitor"])
+    uncured = model + " " + agents.map({True: "multi_agent", False: "plain"})
+    before = rows["row"].str.replace("GEPA|Monitor", "Plain", regex=True).where(said, uncured)
+    several, cure = model[~said].nunique() > 1, rows["row"].str.rsplit(" ", n=1).str[-1]
+    named = rows["row"].str.removesuffix(" Plain").where(cure == "Plain", "with " + cure)
+    return rows.assign(
+        label=named.where(said, rows["row"] if several else method),
+        shape="",
+        origin=before.where(before != rows["row"], ""),
+    )
 
 
-def tradeoff(shown):
-    """Correction against over-correction: printed rates with arrows; this run's, with intervals."""
-    mine = shown[shown["source"] == "run"]
-    size, ratios = (6, 5.2), [5.6]
-    if len(mine):
-        ratios.append(0.4 * mine["row"].nunique())
-        size = size[0], size[1] + 1.2 + ratios[1]
-    figure, axes = plots.figure(size, len(ratios), height_ratios=ratios)
-    hit, price = HITS["Cancer-Myth"], HITS["Cancer-Myth-NFP"]
-    rows = in_plane(shown).assign(low=None, high=None)
-    plots.plane(
-        axes[0, 0],
-        rows,
-        "Cancer-Myth-NFP",
-        "Cancer-Myth",
-        title="Published rates and this run's" * (len(ratios) > 1),
-        xlabel=f"{price}, % of the sound questions",
-        ylabel=f"{hit}, % of the false presuppositions",
-    )
-    if len(mine):
-        names = mine["row"].str.split(" ", n=1)
-        several = names.str[0].nunique() > 1
-        mine = mine.assign(row=mine["row"] if several else names.str[1])
-        mine = mine.assign(series="This run: " + mine["column"].map(HITS))
-        labels = {
-            "title": "This run, with 95% confidence intervals",
-            "xlabel": "% of the questions",
-        }
-        plots.dots(axes[1, 0], mine, limits=(-2, 102), **labels)
-        plots.legend_below(figure)
-    wide = rows[rows["source"] == "published"].pivot(index="row", columns="column", values="value")
-    moved = rows[(rows["source"] == "published") & (rows["origin"] != "")]
-    moved = moved.drop_duplicates("row").set_index("row")["origin"]
-    change = wide.loc[moved.index].astype(float) - wide.loc[moved].astype(float).to_numpy()
-    return plots.message(
-        figure,
-        f"In all {plots.spelt(len(change))} systems the fix corrects more false presuppositions"
-        " and leaves fewer sound questions alone",
-        len(change) > 1
-        and bool((change["Cancer-Myth"] > 0).all() and (change["Cancer-Myth-NFP"] < 0).all()),
-        "Arrows: from a system to the same with its fix, as a summary of version 2 prints them, in"
-        " percent. Along a dashed line the mean of both rates is the same.",
-    )
+def tradeoff(rows):
+    """Correction against over-correction, with arrows from systems to the same with their cures."""
+    figure, ((ax,),) = plots.figure((6, 5.6))
+    rows = in_plane(rows[rows["source"] != "recomputed"]).assign(low=None, high=None)
+    labels = {"xlabel": "left alone, % of the sound questions"}
+    labels["ylabel"] = "corrected, % of the false presuppositions"
+    plots.plane(ax, rows, SETS[1], SETS[0], **labels)
+    plots.legend_below(figure)
+    return figure
+
+
+def choices(rows):
+    """Leads under all choices (`robustness.curve`) over the band of the null, and the choices."""
+    figure, axes = plots.figure((9, 6), rows=2, height_ratios=[1, 1])
+    figure.get_layout_engine().set(w_pad=0.12)  # room for the names of choices
+    null, bare = rows[["low", "high"]], rows.assign(low=None, high=None)
+    plots.choices(axes[:, 0], bare, BY, null=null, ylabel="lead, in SDs of the null")
+    plots.legend_below(figure)
+    return figure
+
+
+def judge(rows, lines, known):
+    """Where a judge's errors turn a conclusion, and known judges: of `plots.regions`."""
+    figure, ((ax,),) = plots.figure((8, 4.6))
+    plots.regions(ax, pd.concat(lines), known, least=0.6)
+    plots.legend_right(ax)
+    return figure

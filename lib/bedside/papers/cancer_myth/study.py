@@ -8,7 +8,13 @@ import pandas as pd
 from bedside import stats
 from bedside.asking import registry
 from bedside.asking.models import answers_of
-from bedside.judging.judges import LEXICAL, grade_labelled, run_asking, verdicts_by_judge
+from bedside.judging.judges import (
+    LEXICAL,
+    grade_labelled,
+    run_asking,
+    verdicts_by_judge,
+    whose,
+)
 from bedside.judging.trust_cards import trust_card
 from bedside.read.checks import joined
 
@@ -20,6 +26,17 @@ PLAIN_GRADES = [-1, 1]  # of questions without a false presupposition: invents o
 ANSWER = "answer to a question"  # kinds of text, for which a model's entry may have a limit
 OWN_ANSWER = "answer to its own question"
 NFP_TASK = "no false presupposition"  # a judge's second task, with a trust card of its own
+TASKS = {"myth": "false presupposition", "plain": NFP_TASK}  # by kind of question
+LABELLED = ["kind", "asked", "tone", "label"]  # columns of kept labelled answers
+EXACT, BINARY = "exact match", "binary match (-1 and 0 against 1)"
+MEASURES = {  # of a judge's trust card (appendix C), and their names
+    "exact": EXACT,
+    "binary": BINARY,
+    "sensitivity": "sensitivity for 1",
+    "specificity": "specificity for 1",
+    "kappa": "kappa",
+    "kappa_quadratic": "kappa, quadratic",
+}
 GRADING = {  # what is judged: answers to either kind of questions, and the category of one
     "myth": {"values": GRADES, "template": "judge"},
     "plain": {
@@ -73,23 +90,40 @@ def grading(run, kind, known, judge=""):
     return {**GRADING[kind], "shown": examples, "temperature": temperature}
 
 
-async def example_cards(run, labelled, judge, few, temperature=0):
-    """A model's trust cards with and without graded examples: {(how it judged, kind): card}.
+async def measured(run, kind, labelled, known):
+    """Each judge's verdicts on labelled answers, and its trust card: (frame, {judge: card}).
 
-    labelled: {kind of question: labelled answers}. A model whose entry allows fewer examples than
-    there are is shown this project's, which are short, on the answers to the first `few` questions
-    (0: all).
+    The frame has the labelled rows for each judge, with judge, status and grade (NaN if unscored).
     """
-    made, ours = {}, registry.model(judge).most_examples is not None
-    for kind, frame in labelled.items():
+    parts, cards = [], {}
+    for judge in judges(run):
+        how = grading(run, kind, known[kind], judge)
+        found = await grade_labelled(run, labelled, judge=judge, **how)
+        card = trust_card(labelled["label"], found, GRADING[kind]["values"], units=labelled["item"])
+        task = "" if kind == "myth" else TASKS[kind]
+        cards[judge] = run.write_card(judge, card, whose(labelled), task=task)
+        grade = found["value"].astype(float).to_numpy()
+        parts.append(labelled.assign(judge=judge, status=found["status"].to_numpy(), grade=grade))
+    return pd.concat(parts, ignore_index=True), cards
+
+
+async def example_cards(run, labelled, kind, few, temperature=0):
+    """Trust cards of the judges that are models, with and without graded examples: {how: card}.
+
+    labelled: answers to questions of a kind. A model whose entry allows fewer examples than there
+    are is shown this project's, which are short, on the answers to the first `few` questions (0:
+    all).
+    """
+    made = {}
+    for judge in (name for name in judges(run) if name != LEXICAL):
+        ours, frame = registry.model(judge).most_examples is not None, labelled
         if ours:
             frame = frame[frame["item"].isin(frame["item"].unique()[: few or None])]
         for name, some in (("without", []), ("with", shown(run, kind, ours))):
             how = {**GRADING[kind], "shown": some, "temperature": temperature}
             found = await grade_labelled(run, frame, judge=judge, **how)
-            values = GRADING[kind]["values"]
-            card = trust_card(frame["label"], found, values, units=frame["item"])
-            made[f"{judge}, {name} examples", kind] = card
+            card = trust_card(frame["label"], found, GRADING[kind]["values"], units=frame["item"])
+            made[f"{judge}, {name} examples"] = card
     return made
 
 

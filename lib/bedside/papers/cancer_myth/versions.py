@@ -8,7 +8,7 @@ import pandas as pd
 from bedside import stats
 from bedside.read import published
 
-from .printed import QUESTIONS, TEXTS, decimals
+from .printed import QUESTIONS, SUMMARY, TEXTS, decimals
 
 SAME = {  # one quantity under several labels: (row, column) of data/published
     "released questions": [("dataset", "questions"), ("released", "all"), ("released", "count")],
@@ -44,31 +44,63 @@ SAME = {  # one quantity under several labels: (row, column) of data/published
     ],
 }
 CHANGED = {"upper bound of all models' PCR", "models evaluated"}  # version 2: more, newer models
-COLUMNS = ["quantity", "place", "version", "value", "about"]
+DIFFERENT, NEW, ROUNDED, ALIKE = KINDS = (  # how the numbers of a quantity differ
+    "different numbers",
+    "changed since the first version",
+    "the same, rounded",
+    "the same",
+)
+COLUMNS = ["quantity", "place", "source", "version", "value", "about"]
 
 
-def places(run):
-    """Every quantity that is printed in several places, a row for each place: the columns COLUMNS.
+def in_words(place: str) -> str:
+    """A place of data/published: which text, and where in it."""
+    return place.replace("v1 ", "paper, ").replace("v2 ", f"{SUMMARY}, ")
 
-    version: 1 in the paper, 2 in the summary of the second version.
+
+def compared(run) -> pd.DataFrame:
+    """Every quantity that is printed in several places, or follows from others: a row for each.
+
+    Columns: quantity; place, in words; source (published, recomputed); version (1 in the paper, 2
+    in the summary of the second); value; about (whether it is approximate); kind (KINDS, in whose
+    order the rows are); within (the texts that disagree with themselves, or empty). Rounded: alike
+    at the fewest decimals printed (`about`: within one). New: something else was measured.
     """
+    found = pd.concat([_printed(run), _derived(run)], ignore_index=True)
+    kinds, within = {}, {}
+    for quantity, part in found.groupby("quantity", sort=False):
+        if part["value"].nunique() == 1:
+            kinds[quantity] = ALIKE
+        elif _alike(part):
+            kinds[quantity] = ROUNDED
+        else:
+            kinds[quantity] = NEW if quantity in CHANGED else DIFFERENT
+        odd = [TEXTS[v] for v, mine in part.groupby("version") if not _alike(mine)]
+        within[quantity] = ", ".join(odd)
+    quantity = found["quantity"]
+    found = found.assign(kind=quantity.map(kinds), within=quantity.map(within))
+    return found.sort_values("kind", key=lambda k: k.map(KINDS.index), kind="stable")
+
+
+def _printed(run):
+    """Quantities printed in several places."""
     names = {label: quantity for quantity, labels in SAME.items() for label in labels}
     frame = run.published(*published.load(run.paper)["table"].unique())
     labels = zip(frame["row"], frame["column"])
     frame = frame.assign(
         # a label that is not in SAME is a quantity of its own
         quantity=[names.get(label, ", ".join(label)) for label in labels],
-        place=frame["table"],
+        place=frame["table"].map(in_words),
+        source="published",
         version=frame["table"].str[1].astype(int),
         about=frame["note"].str.startswith("approximately"),
     )
     frame = frame.drop_duplicates(["quantity", "place"])[COLUMNS]
-    several = frame.groupby("quantity")["place"].transform("size") > 1
-    return frame[several].reset_index(drop=True)
+    return frame[frame.groupby("quantity")["place"].transform("size") > 1]
 
 
-def derived(run):
-    """Numbers of the summary's text that also follow from its Table 1, in the form of `places`."""
+def _derived(run):
+    """Numbers of the summary's text that also follow from its Table 1."""
     text = run.published("v2 text results").set_index(["row", "column"])["value"]
     cell = run.published("v2 Table 1").set_index(["row", "column"])["value"]
     drop = [
@@ -90,32 +122,13 @@ def derived(run):
         "least drop on other benchmarks with GEPA, %": (told["least"], min(drop)),
         "largest drop on other benchmarks with GEPA, %": (told["most"], max(drop)),
     }
+    places = {"published": "v2 text results", "recomputed": "recomputed from v2 Table 1"}
     rows = [
-        (quantity, place, 2, value, False)
+        (quantity, in_words(place), source, 2, value, False)
         for quantity, values in both.items()
-        for place, value in zip(("v2 text results", "recomputed from v2 Table 1"), values)
+        for (source, place), value in zip(places.items(), values)
     ]
     return pd.DataFrame(rows, columns=COLUMNS)
-
-
-def disagreements(found):
-    """`places` and `derived` with each quantity's kind: same, rounded, changed or different.
-
-    rounded: alike at the fewest decimals printed (`about`: within one). changed: something else was
-    measured (CHANGED). Adds the columns kind, and within: the texts that disagree with themselves,
-    or empty.
-    """
-    kinds, within = {}, {}
-    for quantity, part in found.groupby("quantity", sort=False):
-        if part["value"].nunique() == 1:
-            kinds[quantity] = "same"
-        elif _alike(part):
-            kinds[quantity] = "rounded"
-        else:
-            kinds[quantity] = "changed" if quantity in CHANGED else "different"
-        odd = [TEXTS[v] for v, mine in part.groupby("version") if not _alike(mine)]
-        within[quantity] = ", ".join(odd)
-    return found.assign(kind=found["quantity"].map(kinds), within=found["quantity"].map(within))
 
 
 def _alike(part):
@@ -128,8 +141,8 @@ def _alike(part):
 
 def names(run):
     """What tests of claims on the two texts may use (`claims.names`)."""
-    found = disagreements(pd.concat([places(run), derived(run)], ignore_index=True))
-    bad = found[found["kind"] == "different"]
+    found = compared(run)
+    bad = found[found["kind"] == DIFFERENT]
     across = bad[~bad["quantity"].isin(bad.loc[bad["within"] != "", "quantity"])]
     both = across.groupby("quantity")["value"].unique()
     mine = found[found["quantity"] == "GPT-4o, PCR"]

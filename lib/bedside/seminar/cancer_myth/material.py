@@ -5,10 +5,10 @@ import pandas as pd
 from bedside import seminar, stats
 from bedside.judging import baselines
 from bedside.papers.cancer_myth import data, study
+from bedside.papers.cancer_myth.figures import in_plane
 from bedside.papers.cancer_myth.scores import scores
 from bedside.papers.cancer_myth.v2.items import SETS
 from bedside.papers.cancer_myth.v2.printed import rates
-from bedside.papers.cancer_myth.v2.tables import in_plane
 from bedside.read.checks import normal
 from bedside.seminar import needs, shown
 from bedside.write import plots
@@ -183,9 +183,7 @@ class Material(seminar.Sheet):
     @needs("1.6")
     def both_scores(self, given):
         """PCR and PCS of the embedded model, and those of the summary of version 2."""
-        mine = scores(self.answered)
-        mine = mine.rename(columns={"model": "row", "metric": "column"})
-        mine = mine.assign(source="this run, word-overlap judge")
+        mine = scores(self.answered).assign(source="this run, word-overlap judge")
         printed = self.run.published("v2 Main results")
         printed = printed[printed["column"].isin(["PCR", "PCS"])]
         printed = printed.assign(source="printed, GPT-4o as judge", n=SIZES[0])

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike
 
-LINE = 12  # characters of a column's name in a line
+LINE = 10  # characters of a column's name in a line
 DARK = 0.86  # the share whose grey carries black and white digits equally well (4.6 : 1)
 
 

@@ -13,12 +13,12 @@ from bedside.stats.rounded import Rounded, Verdict, exact
 from bedside.write.tables import COLUMNS, Row, card_rows, frame, guesser, paired, share, with_bounds
 
 from .. import data, pipeline
+from .. import scores as counting
 from ..data import CATEGORIES
 from ..printed import ON, TESTED
 from ..scores import scores
+from ..study import MEASURES
 from ..systems import JUDGE, SYSTEMS, checks, differing
-from .evaluation import pair_table
-from .judges import MEASURES
 
 # of the printed p: its row in the text
 PAIRS = {" vs ".join(sorted(pair)): " over ".join(pair) for pair in TESTED[:2]}
@@ -34,7 +34,7 @@ def _rows(found, run, table, metric=None):
 
 def overall(graded, run):
     """Figure 6a: PCR and PCS by system."""
-    found = scores(graded).rename(columns={"model": "row"})
+    found = scores(graded)
     return _rows(found.assign(column=found["metric"]), run, "v1 Figure 6a")
 
 
@@ -56,7 +56,7 @@ def by_category(graded, run):
 
 def rates(graded):
     """PCR by system and, in turn, category and generator."""
-    found = [scores(graded, [by]).rename(columns={by: "row"}) for by in ("category", "generator")]
+    found = [scores(graded, [k]).assign(row=lambda f, k=k: f[k]) for k in ("category", "generator")]
     rows = pd.concat(found, ignore_index=True)
     rows = rows[rows["metric"] == "PCR"].assign(source="raw")
     return with_bounds(rows.assign(column=rows["model"])).reindex(columns=COLUMNS)
@@ -80,7 +80,7 @@ def pairs(graded, run):
     each = {"questions": graded.assign(unit=graded["item"]), "myths": graded}
     parts = []
     for unit, mine in each.items():
-        rows = pair_table(paired(mine, run)).assign(source="raw")
+        rows = counting.pairs(paired(mine, run), source="raw")
         is_p = rows["column"].str.contains(r" p\b")
         rows["column"] += np.where(is_p, f", over {unit}", "")
         parts.append(rows[is_p] if parts else rows)
@@ -162,7 +162,7 @@ def by_judge(graded):
     """PCR by system under the released grades and under each judge, {judge: verdicts}."""
     parts = []
     for judge, mine in graded.items():
-        found = scores(mine).query("metric == 'PCR'").rename(columns={"model": "row"})
+        found = scores(mine).query("metric == 'PCR'")
         source = "raw" if judge == JUDGE else "run"
         parts.append(with_bounds(found.assign(column=f"PCR, {judge}", source=source)))
     return pd.concat(parts, ignore_index=True).reindex(columns=COLUMNS)

@@ -18,6 +18,17 @@ REFLECTION_TOKENS = 2048  # of a reflection; the papers name no limit
 INSTRUCTION = response_format("instruction", instruction={"type": "string"})
 
 
+COUNTED = {  # the numbers of `Found`, as a table names them
+    "start": "score of the first instruction",
+    "best": "score of the best instruction",
+    "calls": "answers graded",
+    "proposals": "proposals",
+    "unusable": "unusable proposals",
+    "unscored": "answers without a verdict",
+    "cut": "answers cut off at the limit",
+}
+
+
 class Found(NamedTuple):
     """What the optimiser found.
 

@@ -6,11 +6,14 @@ from bedside import stats
 from bedside.judging import parsing
 from bedside.judging.parsing import REFUSALS
 from bedside.read.checks import groups, joined, scored
-from bedside.write.tables import paired, share, units_of
+from bedside.write.results import means, points
+from bedside.write.tables import paired, units_of
 
 from .. import study
-from .items import KINDS
+from .items import KINDS, SETS
 
+HITS = dict(zip(SETS, ("corrected", "left alone", "right", "right")))  # what a hit is
+OUTCOMES = ("right", "wrong", "not answered", "refused", "failed")  # of an exam question
 MEASURED = (
     "item unit model method set answer reply_status truncated status value raw call hit outcome"
     " complexity calls"
@@ -90,32 +93,28 @@ def _outcome(row, value):
 
 
 def rates(graded):
-    """Table 1's numbers, in percent with intervals and bounds, by model, method and set.
+    """Table 1's numbers, in percent, by model, method and set: rows of `results.means`, over units.
 
-    Intervals are over the unit: myths, or exam questions. graded: model, method, set, status, hit,
-    unit. hit: corrected (grade 1), nothing invented (grade 1), or the right option.
+    Units are myths, or exam questions. graded: model, method, set, status, hit, unit. hit:
+    corrected (grade 1), nothing invented (grade 1), or the right option.
     """
-    rows = []
-    for (model, method, name), part in groups(graded, ["model", "method", "set"]):
-        got = scored(part, "hit")
-        lost = len(part) - len(got)
-        hits, n = int(got["hit"].sum()), len(part)
-        rate = share(got["hit"].astype(bool), units_of(got))
-        found = dict(zip(("value", "low", "high", "n"), rate))
-        bounds = {"worst": 100 * hits / n, "best": 100 * (hits + lost) / n}
-        row = {"row": f"{model} {method}", "column": name}
-        rows.append({**row, **found, "unscored": lost, **bounds})
-    return pd.DataFrame(rows)
+    hit = scored(graded, "hit")["hit"].astype("boolean").reindex(graded.index)
+    found = means(graded.assign(hit=hit), {"hit": ""}, "{model} {method}", "{set}")
+    return found.fillna({"unscored": 0})
 
 
-def pairs_as_one(found):
+def balanced(rates):
     """Balanced accuracy by row, in percent: the mean of the rates on both kinds of questions."""
-    rows = []
-    for row, part in found.groupby("row", sort=False):
-        two = part.set_index("column").loc[list(KINDS), ["value", "low", "high", "n"]]
-        i = stats.mean_of(*(stats.Interval(*each) for each in two.itertuples(index=False)))
-        rows.append((row, "balanced accuracy", *i))
-    return pd.DataFrame(rows, columns=["row", "column", "value", "low", "high", "n"])
+    numbers = rates.set_index(["row", "column"])[["value", "low", "high", "n"]]
+    return points(
+        {
+            (row, "balanced accuracy"): stats.mean_of(
+                *(stats.Interval(*numbers.loc[(row, kind)]) for kind in KINDS)
+            )
+            for row in rates["row"].unique()
+        },
+        "run",
+    )
 
 
 def against_plain(graded, run):
