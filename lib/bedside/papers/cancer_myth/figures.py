@@ -2,6 +2,8 @@
 
 from itertools import cycle
 
+import pandas as pd
+
 from bedside.write import charts, plots
 
 from .robustness import BY
@@ -200,6 +202,6 @@ def choices(rows):
 def judge(rows, lines, known):
     """Where a judge's errors turn a conclusion, and known judges: of `plots.regions`."""
     figure, ((ax,),) = plots.figure((8, 4.6))
-    plots.regions(ax, lines, known, least=0.6)
+    plots.regions(ax, pd.concat(lines), known, least=0.6)
     plots.legend_right(ax)
     return figure
