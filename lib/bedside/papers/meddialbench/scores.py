@@ -54,6 +54,21 @@ def changes(done: pd.DataFrame, column: str = "correct") -> pd.DataFrame:
     return found.assign(p_holm=stats.holm(found["p"].to_numpy(float)))
 
 
+def rows_of(changed: pd.DataFrame, row: str, column: str, of: str = "value") -> pd.DataFrame:
+    """Changes as rows of a table; row, column: format strings over their columns.
+
+    of: the column that is the value; only `value` has limits, and only it may be missing.
+    """
+    names = changed.to_dict("records")
+    rows = changed[["n"]].assign(
+        row=[row.format(**r) for r in names],
+        column=[column.format(**r) for r in names],
+        source="run",
+        value=changed[of],
+    )
+    return rows.join(changed[["low", "high"]]) if of == "value" else rows.dropna(subset=["value"])
+
+
 def _discordant(before, after):
     lost, won = int((before > after).sum()), int((before < after).sum())
     return {
