@@ -46,8 +46,7 @@ def run(run_of):
 def test_worst_cases_are_the_largest_losses_and_ties_are_all_named(seed):
     done = world(seed)
     changed = scores.changes(done)
-    none = pd.DataFrame()
-    table = vulnerability.worst_table(none, none, changed)
+    table = scores.worst(changed)
     found = rows(table)
     for m, mine in changed.groupby("model"):
         least = mine["value"].min()
@@ -64,7 +63,7 @@ def test_misled_is_counted_of_all_and_of_wrong_diagnoses_by_pathway(run, seed):
     done, expected = world(seed), {}
     polluting = {n for n in PLAN.adverse if PLAN.pathway(n) == "pollution"}
     parts = {c: [c] for c, levels in PLAN.configurations().items() if polluting & {*levels}}
-    parts[vulnerability.POLLUTED] = [*parts]
+    parts["all with pollution"] = [*parts]
     others = PLAN.configurations().keys() - parts.keys() - {"baseline"}
     parts["without pollution"] = [*others]
     for (name, of), m in itertools.product(parts.items(), DOCTORS):
@@ -72,29 +71,8 @@ def test_misled_is_counted_of_all_and_of_wrong_diagnoses_by_pathway(run, seed):
         wrong = mine[mine["correct"] == 0]
         expected[name, f"{m}: % of all"] = counted(mine["misled"], 100)
         expected[name, f"{m}: % of the wrong ones"] = counted(wrong["misled"], 100)
-    same(rows(vulnerability.misled_table(run, PLAN, done)), expected)
-
-
-@seeds
-def test_strategies_are_turns_and_losses_paired_by_case(run, seed):
-    done, expected = world(seed), {}
-    turns = by(done, "turns")
-    for m in DOCTORS:
-        size = len(done[(done["model"] == m) & (done["configuration"] == "baseline")])
-        known = [*turns[m, "baseline"].values()]
-        expected[m, "turns, baseline"] = np.mean(known), len(known), size - len(known)
-        for c, (column, what, scale) in itertools.product(
-            ("C4", "C3"),
-            (
-                ("coverage", "loss of coverage, {}", 1),
-                ("correct", "loss of accuracy, {}, points", 100),
-            ),
-        ):
-            base, other = (by(done, column).get((m, x), {}) for x in ("baseline", c))
-            gaps = [scale * (base[k] - other[k]) for k in base.keys() & other.keys()]
-            if gaps:
-                expected[m, what.format(c)] = np.mean(gaps), len(gaps), 0
-    same(rows(vulnerability.strategy_table(run, done)), expected)
+    found = wanted(VULNERABILITY, "found", judged=done, plan=PLAN)
+    same(rows(pd.concat(found)), {k: v for k, v in expected.items() if v[1] or v[2]})
 
 
 @seeds
