@@ -20,8 +20,8 @@ from bedside.own import results
 from bedside.papers.cancer_myth import scores as cancer_myth
 from bedside.papers.cancer_myth.tables import systems
 from bedside.papers.cancer_myth.v2 import scores as cures
+from bedside.papers.meddialbench import consultations as talks
 from bedside.papers.meddialbench import scores as consulted
-from bedside.papers.meddialbench.tables import baseline
 from bedside.papers.medhalu.data import DATASETS, TYPES
 from bedside.papers.radiation import scores as radiation
 from bedside.papers.radiation import tables as radiation_tables
@@ -211,7 +211,7 @@ MEASURES = {
     "accuracy": (HELD, lambda run, f: accuracy(f)),
     "changes": (HELD, lambda run, f: consulted.changes(f)),
     "O/E": (HELD, lambda run, f: consulted.interactions(f, PAIRS, run)),
-    "ends": (HELD, lambda run, f: baseline.end_table(run, f)),
+    "ends": (HELD, lambda run, f: talks.ends(f.assign(unit=f["case"]))),
     "lists": (LISTS, means),
     "recall by onset": (LISTS, by_onset),
     "own scores": (OWN, lambda run, f: results.scores(run, f)),
