@@ -1,6 +1,10 @@
 """What MedHalu's notebooks compute, by the names of their variables."""
 
+import pandas as pd
+
 from bedside.papers.medhalu import detection
+from bedside.papers.medhalu.replies import like
+from bedside.write.results import means
 from cells import wanted
 
 BENCHMARK = "medhalu/01_benchmark"
@@ -14,30 +18,44 @@ def four(run, items):
     return wanted(BENCHMARK, "four", run=run, typed={"run": items})
 
 
+def of_detection(variable, run, judged, items, **given):
+    """Notebook 02: table rows."""
+    given = dict(run=run, detectors=judged, everyone=judged, items=items, **given)
+    return wanted(DETECTION, variable, **given)
+
+
 def shares(run, judged, items):
-    """Notebook 02: mean verdicts on each answer, with expected counts."""
-    return wanted(DETECTION, "shares", detectors=judged, items=items)
+    """Mean verdicts on each answer, with expected counts."""
+    return of_detection("shares", run, judged, items)
 
 
 def six(run, judged, items):
-    """Notebook 02: rows of Table 6."""
-    return wanted(DETECTION, "six", run=run, detectors=judged, items=items)
+    """Rows of Table 6."""
+    return of_detection("six", run, judged, items)
 
 
 def eight(run, judged, items):
-    """Notebook 02: rows of Table 8."""
-    given = dict(run=run, detectors=judged, everyone=judged, items=items)
-    return wanted(DETECTION, "eight", **given)
+    """This run's rows of Table 8."""
+    return of_detection("eight", run, judged, items)
+
+
+def seven(run, judged, items, right):
+    """This run's rows of Table 7; right: {item: labelled spans}."""
+    return pd.concat(of_detection("seven", run, judged, items, right=right), ignore_index=True)
 
 
 def plane(run, judged, items):
-    """Notebook 02: sensitivity and specificity behind Table 6, and of the run."""
-    given = dict(run=run, detectors=judged, everyone=judged, items=items)
-    return wanted(DETECTION, "plane", **given)
+    """Sensitivity and specificity behind Table 6, and of the run."""
+    return of_detection("plane", run, judged, items)
+
+
+def replies(judged, items):
+    """What replies are like."""
+    return means(like(judged, items), {"hit": ""}, row="{evaluator}", column="{what}")
 
 
 def both_planes(run, judged, items):
-    """Notebook 03: the same behind Tables 6 and 10."""
+    """Notebook 03: sensitivity and specificity behind Tables 6 and 10, and of the run."""
     return wanted(NOTED, "plane", run=run, everyone=judged, items=items)
 
 
@@ -47,5 +65,5 @@ def changes(run, judged, items):
 
 
 def ten(run, judged, items):
-    """Notebook 03: rows of Table 10."""
-    return wanted(NOTED, "shown", run=run, everyone=judged, items=items, notes=NOTES)
+    """Notebook 03: this run's scores in Table 10."""
+    return wanted(NOTED, "ours", run=run, everyone=judged, items=items, notes=NOTES)

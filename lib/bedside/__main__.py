@@ -163,7 +163,9 @@ def _tell_whose(names, given):
     taken = {k: v for k, v in given.items() if k in ("profile", "mode", "models", "judge")}
     run = settings.validated(**taken)
     for name in names:
-        if line := judges.whose_texts_go(run.profile, *name.split("/"), run.mode, run.judge):
+        if line := judges.whose_texts_go(
+            run.profile, *name.rpartition("/")[::2], run.mode, run.judge
+        ):
             print(line, flush=True)
 
 

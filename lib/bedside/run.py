@@ -383,9 +383,14 @@ class Run:
         caption = " ".join(
             filter(None, [caption.strip(), tables.few_note(frame), self._whose(frame)])
         )
-        people = tables.write(self.folder / name, frame, title, caption, digits, layout)
-        about = {"kind": kind, "title": title, "caption": caption, "digits": digits}
-        about |= {"layout": dataclasses.asdict(layout)} if layout else {}
+        layout = dataclasses.replace(layout or Layout(), digits=digits)
+        people = tables.write(self.folder / name, frame, title, caption, layout)
+        about = {
+            "kind": kind,
+            "title": title,
+            "caption": caption,
+            "layout": dataclasses.asdict(layout),
+        }
         for file in (f"{name}.csv", f"{name}.md"):
             self._outputs[file] = {"file": file, **about, "judged": bool(judged)}
         return people

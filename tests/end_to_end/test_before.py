@@ -105,6 +105,7 @@ def numbers(folder, *names):
         (name, *(row.get(k) for k in labels)): [row.get(k) for k in values]
         for name in names
         for row in rows(folder / name)
+        if not row["column"].endswith(" if unscored were worst to best")  # columns by now
     }
 
 

@@ -91,7 +91,7 @@ def test_its_notebook_makes_a_table_a_figure_a_claim_and_a_page(copy):
     mine = json.loads((folder / "manifest.json").read_text())["notebooks"]
     mine = mine[f"{NAME}/01_first_section"]
     files = {o["file"] for o in mine["outputs"]}
-    assert {"table1_right.csv", "fig1_right.png", "fig1_right.svg", "trust_lexical.json"} <= files
+    assert {"table1_right.csv", "table1_right.svg", "trust_lexical.json"} <= files
     assert not mine["recordings"]  # nobody was asked
     with open(folder / NAME / "table1_right.csv", newline="") as f:
         rows = {(r["row"], r["source"]): r for r in csv.DictReader(f)}

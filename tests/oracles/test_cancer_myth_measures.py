@@ -289,7 +289,7 @@ def answers_of(seed):
     frame["truncated"] = rng.random(len(frame)) < 0.2
     frame["reply_status"] = rng.choice(["", "blank"], len(frame), p=[0.9, 0.1])
     frame["calls"] = rng.integers(1, 9, len(frame))
-    return frame.assign(complexity=rng.choice(["basic", "advanced"], len(frame)))
+    return frame.assign(complexity=rng.choice(["basic", "advanced"], len(frame)), answer="Yes.")
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -299,8 +299,8 @@ def test_rates_of_the_cures_by_counting(run, seed, monkeypatch):
     rates = cured.rates(graded)
     made = rates.set_index(["row", "column"])
     of = {"graded": graded, "hit": graded["hit"].where(graded["status"] == "graded")}
-    became, uncut_rates = wanted("cancer_myth/04_mitigation", "became", "uncut", **of)
-    shown = pd.concat([became, uncut_rates]).set_index(["row", "column"])
+    parts = wanted("cancer_myth/04_mitigation", "parts", **of)
+    shown = pd.concat(parts).set_index(["row", "column"])
     fixed = corrected(rates, run, "x").set_index(["row", "column"])["value"]
     for (method, name), part in graded.groupby(["method", "set"]):
         r, known = made.loc[(f"m {method}", name)], part[part["status"] == "graded"]
@@ -311,7 +311,9 @@ def test_rates_of_the_cures_by_counting(run, seed, monkeypatch):
         assert found == pytest.approx(expected, nan_ok=True)
         assert [r["low"], r["high"]] == pytest.approx(limits(hits, n), nan_ok=True)
         at, exam = shown.loc[f"m {method}, {name}", "value"], name.endswith("QA")
-        assert at["cut off at the limit"] == pytest.approx(100 * part["truncated"].mean())
+        came = part[part["reply_status"] == ""]
+        assert at["cut off at the limit, %"] == pytest.approx(100 * came["truncated"].mean())
+        assert at["no answer, %"] == pytest.approx(100 - 100 * len(came) / len(part))
         assert at["calls for an answer"] == pytest.approx(part["calls"].mean())
         basic = 100 * (part["complexity"] == "basic").mean()
         assert at["complexity basic"] == pytest.approx(basic)
@@ -320,7 +322,6 @@ def test_rates_of_the_cures_by_counting(run, seed, monkeypatch):
                 share = 100 * (part["outcome"] == kind).mean()
                 assert at[kind] == pytest.approx(share)
         else:
-            assert at["no answer"] == pytest.approx(100 * (part["reply_status"] != "").mean())
             better = fixed[f"m {method}", f"{name} {CORRECTED}"]
             assert better == pytest.approx(100 * np.clip((hits / n - 0.1) / 0.85, 0, 1))
         uncut = known[~known["truncated"]]["hit"]

@@ -9,7 +9,7 @@ import pytest
 from sklearn import metrics
 
 import medhalu_cells
-from bedside.papers.medhalu import detection, scores, spans, tables
+from bedside.papers.medhalu import detection, scores, spans
 from bedside.papers.medhalu.data import TYPES, units
 from medhalu_items import items_of, judged_of
 
@@ -75,7 +75,7 @@ def test_scores_are_those_of_scikit_learn(run, seed):
     shares = scores.averaged(judged, items)
     assert shares.equals(medhalu_cells.shares(run, judged, items))  # notebook 02 shows its way
     assert (shares["unit"] == shares["item"].map(units(items))).all()
-    found = scores.scores(shares, ["evaluator"]).set_index(["evaluator", "metric"])
+    found = scores.scores(shares).set_index(["evaluator", "column"])
     for who, (h, share) in mean_yes(judged, items).items():
         known = share.notna()
         rows = found.loc[who].loc[list(scores.METRICS.values())]
@@ -132,7 +132,8 @@ def test_rates_and_what_a_note_changes_by_counting(run, seed):
     )
     printed = medhalu_cells.plane(run, every, items).set_index(["row", "column"])["value"]
     of_gpt4 = printed["HealthQA: GPT-4, Table 6"]  # accuracy 0.57, macro recall 0.67
-    assert of_gpt4.to_dict() == pytest.approx(dict(zip(tables.rates.RATES, (87.2, 46.8))), abs=0.1)
+    rates = {"specificity, %": 87.2, "sensitivity, %": 46.8}
+    assert of_gpt4.to_dict() == pytest.approx(rates, abs=0.1)
     for who, (h, share) in means.items():
         expected = {"sensitivity, %": share[h].mean(), "specificity, %": 1 - share[~h].mean()}
         for plane, (rate, value) in itertools.product(planes, expected.items()):
@@ -172,25 +173,24 @@ def test_a_notes_p_is_that_of_a_sign_flip_test_corrected_by_holm(run):
         mine = p[p.index.str.contains(note) & p.index.str.contains(f"yes, {name}")]
         assert len(mine) == 1 and exact <= mine.iloc[0] <= min(1, times * exact * 1.5)
     only = pd.concat([every[every["evaluator"] == "m"], always[0][:12]])  # one class has no note
-    rows = medhalu_cells.changes(run, only, items).set_index(["row", "column"])
-    lacking = rows[rows["n"] == 0]
-    assert lacking["value"].isna().all() and len(lacking) == 3 * 3 - 2
+    rows = medhalu_cells.changes(run, only, items)
+    assert rows["row"].nunique() == 2 and rows["value"].notna().all()
 
 
 def test_intervals_are_over_questions_and_nothing_is_nothing():
     items, judged = world(1, ["m"])
     asked = items, items.assign(question="one")
-    each, one = (scores.scores(scores.averaged(judged, i), ["evaluator"]) for i in asked)
+    each, one = (scores.scores(scores.averaged(judged, i)) for i in asked)
     assert each["low"].notna().all() and one["low"].isna().all()
     lost = scores.averaged(judged.assign(yes=NAN), items)
-    none = scores.scores(lost, ["evaluator"])
+    none = scores.scores(lost)
     assert none["value"].isna().all() and set(none["n"]) == {0}
     assert none[["worst", "best"]].iloc[0].tolist() == [0, 1]
-    assert scores.scores(lost[:0], ["evaluator"]).empty
+    assert scores.scores(lost[:0]).empty
     # replies that were repeated are more replies, but not more questions
     once = judged[judged["repeat"] == 0]
     thrice = pd.concat([once.assign(repeat=k) for k in range(3)])
-    both = (tables.detection.reply_table(rows, items) for rows in (once, thrice))
+    both = (medhalu_cells.replies(rows, items) for rows in (once, thrice))
     few, many = (rows.set_index("column").loc["yes, %"] for rows in both)
     assert few["value"] == many["value"] and 3 * few["n"] == many["n"]
     assert many["low"] <= few["low"] and many["high"] >= few["high"]
@@ -219,12 +219,8 @@ def test_rates_blind_baselines_and_measures():
 def test_repeats_and_replies_by_counting(seed):
     items, judged = world(seed)
     h = items.set_index("item")["hallucinated"]
-    spread = tables.detection.repeat_table(judged, items, ["nobody"]).set_index(["row", "column"])
-    nobody = spread.loc["nobody"]
-    assert nobody["value"].isna().all() and not nobody["n"].any()
-    replies = tables.detection.reply_table(judged, items, ["nobody"])
-    assert "nobody" in set(replies["row"])
-    replies = replies.set_index(["row", "column"])
+    spread = scores.repeats_differ(judged, items).set_index(["row", "column"])
+    replies = medhalu_cells.replies(judged, items).set_index(["row", "column"])
     for who, mine in judged.groupby("evaluator"):
         read = mine[mine["yes"].notna()]
         f1 = [four(h[part["item"]], part["yes"])[3] for _, part in read.groupby("repeat")]
@@ -249,7 +245,7 @@ def test_repeats_and_replies_by_counting(seed):
         }
         for column, value in expected.items():
             assert replies.loc[(who, column), "value"] == pytest.approx(100 * value), column
-        one = own(tables.detection.repeat_table(mine[mine["repeat"] == 0].dropna(), items))
+        one = own(scores.repeats_differ(mine[mine["repeat"] == 0].dropna(), items))
         assert one["value"].iloc[0] == one["value"].iloc[1] and one["value"].iloc[2] == 100
 
 
@@ -261,7 +257,7 @@ def test_agreement_is_that_of_a_library_and_of_counting():
         said = rng.choice([0, 1, NAN], 24, p=[0.45, 0.45, 0.1])
         people.append(judged_of(items, said, "p", k).assign(group="expert"))
     people = pd.concat(people)
-    found = scores.agreement(people, items).set_index("coefficient")
+    found = scores.agreement(people, items).set_index("column")
     wide = people.pivot(index="item", columns="repeat", values="yes").loc[items["item"]]
     truth = items["hallucinated"].astype(float).to_numpy()
 
@@ -329,9 +325,9 @@ def test_table_7_by_brute_force(run, seed):
     items, judged = world(seed)
     right = {i: ["Cold air", "at all"] for i in items["item"][::2]}
     read = judged[judged["yes"].notna() & judged["item"].isin(right)]
-    assert len(spans.compared(judged, items, right)) == 2 * len(read)
-    table = tables.spans.span_table(run, judged, items, right)
-    made, place = own(table), items.set_index("item")["dataset"]
+    assert len(spans.compared(judged, items, right).dropna(subset="or_empty")) == 2 * len(read)
+    made = own(medhalu_cells.seven(run, judged, items, right))
+    place = items.set_index("item")["dataset"]
     for (data, who), mine in read.groupby([read["item"].map(place), "evaluator"]):
         each = {"mean": [], "empty": [], "f1": []}
         for item, part in mine.groupby("item"):
@@ -347,7 +343,8 @@ def test_table_7_by_brute_force(run, seed):
         if known:
             mean = at.loc["mean edit distance"]
             assert mean["value"] == pytest.approx(np.mean(known))
-            assert (mean["n"], mean["unscored"]) == (len(known), len(each["mean"]) - len(known))
+            labelled = 2 * place[list(right)].eq(data).sum()  # read or not
+            assert (mean["n"], mean["unscored"]) == (len(known), labelled - len(known))
             assert at.loc["median edit distance", "value"] == pytest.approx(np.median(known))
         empty = at.loc["mean edit distance, nothing detected counted as no text"]
         assert empty["value"] == pytest.approx(np.mean(each["empty"]))
@@ -357,8 +354,8 @@ def test_table_7_by_brute_force(run, seed):
     whole = made.loc[[row for row in made.index if "whole" in row[0]], "value"].unstack()
     assert (whole["token recall"] == 1).all() and (whole["token precision"] < 0.5).all()
     people = pd.concat([judged, judged.assign(evaluator="people: expert", source="people")])
-    seven = tables.spans.span_table(run, people, items.assign(spans=None), right)
+    seven = medhalu_cells.seven(run, people, items.assign(spans=None), right)
     assert not seven["row"].str.contains("people: expert").any()  # against their own marks
-    lost = tables.spans.span_table(run, judged.assign(status="unparsed"), items, right)
-    lost = lost[(lost["source"] == "run") & ~lost["row"].str.contains("whole")]
-    assert set(lost["n"]) == {0} and lost["unscored"].sum() == 2 * 2 * len(right)
+    lost = medhalu_cells.seven(run, judged.assign(status="unparsed"), items, right)
+    lost = lost[~lost["row"].str.contains("whole")].groupby("column")[["n", "unscored"]].sum()
+    assert set(lost["n"]) == {0} and lost.at["mean edit distance", "unscored"] == 4 * len(right)

@@ -82,7 +82,7 @@ def test_an_interval_is_the_lead_and_its_error():
     frame = as_frame(points)
     means = frame.mean(axis=1).unstack()
     lead = means[robustness.MODELS].sub(means[survey.HUMAN], axis=0)
-    made = wanted(ROBUST, "effects", raw=True, points=frame, lead=lead)
+    made = wanted(ROBUST, "effects", raw=True, given=frame, lead=lead)
     made = made.set_index(["row", "column"])
     (answer, f), (view, g), (left, h), within = robustness.mean_squares(points).values()
     both = answer + view - left
@@ -105,39 +105,6 @@ def test_an_interval_is_the_lead_and_its_error():
     each = [np.delete(gaps, q, axis=0).mean() for q in range(len(gaps))]
     one = made.loc[(robustness.MODELS[2], "without one question")]
     assert (one["low"], one["high"]) == (pytest.approx(min(each)), pytest.approx(max(each)))
-
-
-# ---- scores and the judge
-
-
-# ---- the review
-
-
-def world(rng, n=160):
-    generators = [robustness.FIRST, "GPT-4o", "Claude-3.5-Sonnet"]
-    frame = pd.DataFrame({"generator": rng.choice(generators, n), "myth": rng.integers(0, 40, n)})
-    frame["category"] = rng.choice(["A", "B", "C"], n)
-    return frame.assign(kept=rng.integers(0, 2, n), first=rng.random(n) < 0.1, near=0.0)
-
-
-def test_differences_of_shares_kept_are_those_by_hand():
-    made = world(np.random.default_rng(4))
-    found = robustness.review(made, np.random.default_rng(0))
-    assert found["near"].eq(0).all() and len(found) == 2 * 4 * 3
-    found = found.set_index(["candidates", "out", "weight"])["value"]
-    for out in ("none", "A"):
-        part = made[~made["first"] & (made["category"] != out)]
-        mine = part["generator"] == robustness.FIRST
-        each = 100 * (part[mine]["kept"].mean() - part[~mine]["kept"].mean())
-        assert found["balanced", out, "each question"] == pytest.approx(each)
-        a, b = (part[w].groupby("myth")["kept"].mean().mean() for w in (mine, ~mine))
-        assert found["balanced", out, "each myth"] == pytest.approx(100 * (a - b))
-        over = under = 0
-        for _, c in part.groupby("category"):
-            m = c["generator"] == robustness.FIRST
-            x, y, n1, n0 = c[m]["kept"].sum(), c[~m]["kept"].sum(), m.sum(), (~m).sum()
-            over, under = over + (x * n0 - y * n1) / len(c), under + n1 * n0 / len(c)
-        assert found["balanced", out, "within categories"] == pytest.approx(100 * over / under)
 
 
 def ratings_of(points, paragraphs=2):
@@ -165,13 +132,3 @@ def test_the_usual_choice_is_the_papers_mean():
         mine = made[made["usual"] & (made["model"] == model)]["p"].iloc[0]
         assert mine == pytest.approx(flips, abs=0.03)
     assert made.groupby("model")["z"].apply(lambda z: z.is_monotonic_increasing).all()
-
-
-def test_candidates_are_kept_if_released_and_near_only_within_a_generator():
-    long = "My mother was told that her lymphoma can't be treated at her age, what should we expect"
-    texts = [long, long + " now", "Is surgery the only treatment for my colon cancer", long + " ?"]
-    frame = pd.DataFrame({"question": texts, "item": list("abcd"), "category": "A", "myth": 1})
-    frame = frame.assign(first=False, generator=["x", "x", "x", "y"])
-    made = robustness.reviewed(frame, pd.DataFrame({"question": [texts[2]]}))
-    assert made["kept"].tolist() == [0, 0, 1, 0]
-    assert (made["near"] >= robustness.NEAR).tolist() == [True, True, False, False]

@@ -60,8 +60,8 @@ def of_print(names, rng):
         "written": moved(names["written"], rng.integers(0, 2)),
         "sizes": names["sizes"] + rng.integers(0, 2),
         "candidates": names["candidates"] + rng.integers(0, 2),
-        "zeros": [30, 32][: rng.integers(0, 3)],
-        "binary": exact(float(rng.choice([80, 100]))),
+        "agreeing": names["agreeing"] * rng.integers(0, 2),
+        "matched": moved(names["matched"], rng.choice([0, 40]) * np.array([1, 0])),
         **{k: exact(kappa) for k in ("two", "three", "three_linear", "three_quadratic")},
         "three_ac1": exact(1 - kappa),
         "across": ["GPT-4o"][: rng.integers(0, 2)],
@@ -69,7 +69,6 @@ def of_print(names, rng):
         "right_by_both": [34][: rng.integers(0, 2)],
         "p_twice": p,
         "p": lambda *which: exact(p),
-        "annotated": int(rng.choice([7, 76])),
     }
 
 
@@ -91,7 +90,7 @@ def of_files(rng):
     numbers = {
         "myths": (994, 993),
         "starting_offered": (2, 1),
-        "most_a_myth": (3, 4),
+        "different_myths": (993, 994),
         "early_last": (122, 123),
         "later_first": (123,),
         "offered": (874, 873),
@@ -105,15 +104,11 @@ def of_files(rng):
         "empty": (0, 1),
         "p_kept": (0.5, 0.01),
     }
-    kinds = ("entries", "cancer_and_myth", "myth_and_fact", "myth")
     return {
         **{k: either(*of) for k, of in numbers.items()},
-        "different_myths": {k: either(993, 994) for k in kinds},
         "types": exact(either(126, 127)),
         "starting": pd.Series({"valid": 2, "invalid": either(3, 4)}),
-        "reach": pd.DataFrame({"first": [1, either(1, 90)], "last": [994, 993]}),
         "by_generator": pd.Series([266, either(266, 259)]),
-        "left_over": pd.Series([0, 0]),
         "parts": pd.Series([0.2, either(0, 0.5)]),
         "kept_share": pd.Series(rng.permutation([0.5, 0.6, 0.7]), WRITERS),
         "dropped_kept": pd.Series([False, either(True, False)]),

@@ -37,15 +37,16 @@ def ratings(rng, sums=SUMS, questions=25, parts=648, far=MOSTLY_1, human=None, l
     return pd.DataFrame(rows, columns=[*survey.KEYS, "rating", "labels", "missing"])
 
 
-def answers(shown=237, site=300, length=1.6, listed=24, named=0):
+def answers(shown=237, site=300, length=1.6, listed=24, named=0, bare=1):
     """Answers as released, most of them lists. shown, site: words of the edited, and as they stand.
 
-    length: of the models' answers, against the edited ones; named: how many name the site.
+    length: of the models' answers, against the edited ones; named: how many name the site; bare:
+    how many begin without a summary.
     """
     words = [f"w{k}" for k in range(1000)]
     rows = []
     for q in range(25):
-        head = ["1.", "One", "point:"] if q < listed else []
+        head = ["1.", "One", "point" if q < bare else "point:"] if q < listed else []
         name = ["CancerCare"] * (q < named)
         text = [*head, *name, *words[: shown - len(head) - len(name)]]
         made = {SITE: words[:site], EDITED: text}
@@ -72,9 +73,12 @@ def other_survey(rng):
     """Other questions, points, paragraphs, labels, agreement, lengths and forms."""
     labels = {label: rng.choice([0, 0.9]) for label in FEW}
     far, human = ([*rng.dirichlet(most)] for most in ([3, 1, 1, 1, 1], np.ones(5) / 2))
-    made = ratings(rng, {k: int(rng.integers(80, 370)) for k in SUMS}, 24, 600, far, human, labels)
+    sums = {k: int(rng.choice([370, rng.integers(80, 370)])) for k in SUMS}
+    made = ratings(rng, sums, 24, 600, far, human, labels)
     shown, length = int(rng.choice([237, 238, 240, 400])), rng.choice([1, 1.1])
-    asked = answers(shown, 237, length, int(rng.choice([5, 25])), int(rng.choice([0, 5])))
+    asked = answers(
+        shown, 237, length, *(int(rng.choice(few)) for few in ([5, 25], [0, 5], [0, 1]))
+    )
     return of(made, asked, p=0.2)
 
 

@@ -1,19 +1,16 @@
-"""Figures of three studies: what they say follows from what they draw, or isn't said."""
+"""Figures of two studies: what they say follows from what they draw, or isn't said."""
 
 import pandas as pd
 import pytest
 
-import medhalu_cells
 from bedside.papers.cancer_myth import figures as cancer_myth
 from bedside.papers.cancer_myth.survey import HUMAN
 from bedside.papers.cancer_myth.tables.generation import HARD
-from bedside.papers.medhalu import figures as medhalu
 from bedside.papers.radiation import figures as radiation
 from bedside.papers.radiation.data import SITES
 from bedside.papers.radiation.tables import implied_rows, printed_rows
 from bedside.write import plots
 from bedside.write.tables import Row, frame
-from medhalu_items import items_of, judged_of
 
 COPY = frame(
     Row("copier", score, "raw", value)
@@ -64,28 +61,11 @@ def of_radiation(run):
     yield rows, draw.reference_lengths, 31, {"row": SITES[3]}
 
 
-def of_medhalu(run):
-    items = items_of("fact", "none")
-    judged, specificity = judged_of(items, [1, 0]), {"column": "specificity, %"}
-    rows = medhalu_cells.plane(run, judged, items)
-    yield rows, medhalu.rates, {"high": 51}, {"label": "LLaMA-2", **specificity}
-    rows, more = medhalu_cells.both_planes(run, judged, items), {"low": 50, "value": 55, "high": 60}
-    yield rows, medhalu.notes, more, {"panel": "HealthQA", **specificity}
-    said = run.published("Table 6")
-    said = said[said["column"].str.contains("ma-F1")]
-    rows = frame(
-        Row(f"{column.split()[0]}: {row}", "macro F1", "published", value, n=9)
-        for row, column, value in zip(said["row"], said["column"], said["value"])
-    )
-    yield rows, medhalu.f1, 0.52, {"row": "LiveQA: Experts"}
-
-
 @pytest.mark.parametrize(
     "paper, notebook, drawn",
     [
         ("cancer_myth", "03_evaluation", of_cancer_myth),
         ("radiation", "03_grounded_selection", of_radiation),
-        ("medhalu", "02_detection", of_medhalu),
     ],
 )
 def test_a_figure_says_only_what_its_numbers_bear_out(run_of, paper, notebook, drawn):

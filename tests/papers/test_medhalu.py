@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from bedside import BedsideError
-from bedside.papers.medhalu import building, data, detection, labels, study, tables
+from bedside.papers.medhalu import building, data, detection, labels, study
 from bedside.read import formats, sources
 
 
@@ -183,20 +183,16 @@ def test_which_pairs_are_built_is_a_choice_up_to_the_papers_2077(run, monkeypatc
         assert (counts.max(axis=1) - counts.min(axis=1) <= 1).all()
 
 
-def test_table_3_counts_the_runs_own_experts(put, run):
-    before = tables.benchmark.experts_table(run)
-    assert set(before["source"]) == {"published"}
+def test_table_3_counts_the_runs_own_experts_and_raters_who_failed_a_check_are_told(put, run):
+    assert all(rows.empty for rows in labels.own_raters(run))
     counts = "expert,Gender,Male,2\nexpert,Gender,prefer not to say,4\n"
     counts += "layperson,Gender,Male,9\n"
     counts += "expert,attention checks,passed,5\nexpert,attention checks,failed,1\n"
     put("medhalu_raters", f"group,question,answer,raters\n{counts}")
-    own = tables.benchmark.experts_table(run).query("source == 'run'")
+    own, left_out = labels.own_raters(run)
     assert own[["row", "value"]].values.tolist() == [
         ["Gender: Male", 2],
         ["Gender: prefer not to say", 4],
     ]
-    assert own["column"].unique().tolist() == before["column"].unique().tolist()
-    items = asyncio.run(study.benchmark(run, "built", 16, "smollm2-135m", 512))
-    found = tables.benchmark.raters_table(run, labels.annotations(run, items), items)
-    made = found.iloc[-1]
-    assert (made["row"], made["value"], made["n"]) == ("expert", 1, 6)
+    assert own["column"].unique() == run.published("Table 3")["column"].unique()
+    assert left_out[["row", "value", "n"]].values.tolist() == [["expert", 1, 6]]

@@ -147,22 +147,6 @@ def test_all_matrices_that_fit_are_in_their_region():
 # ---- wrong labels
 
 
-def test_the_truth_behind_wrong_labels_is_found_again():
-    """True rates, seen through labels with a sensitivity of 0.9 and a specificity of 0.8."""
-    true, (s, c), (sens, spec) = 0.6, (0.7, 0.8), (0.9, 0.8)
-    share = true * sens + (1 - true) * (1 - spec)
-    found = (true * sens * s + (1 - true) * (1 - spec) * (1 - c)) / share
-    accepted = ((1 - true) * spec * c + true * (1 - sens) * (1 - s)) / (1 - share)
-    made = label_errors.behind_labels((found, accepted), share, np.array(sens), np.array(spec))
-    assert made == pytest.approx([true * s, (1 - true) * (1 - c), true * (1 - s), (1 - true) * c])
-    as_is = label_errors.behind_labels((0.7, 0.8), 0.6, np.ones(1), np.ones(1))
-    assert as_is[0] == pytest.approx([0.42, 0.08, 0.18, 0.32])
-    # an evaluator that agrees with 99% of the labels could not, if a third of them were wrong
-    assert np.isnan(
-        label_errors.behind_labels((0.99, 0.99), 0.6, np.array(0.9), np.array(0.5))
-    ).all()
-
-
 @pytest.mark.parametrize(
     "ours, theirs, score",
     [

@@ -54,7 +54,7 @@ def test_tables_as_csv_hold_ten_digits_and_no_formula(run):
     cells |= {"a,b": '"a,b"', 'a"b': '"a""b"'}
     run.table("t", rows(*map(of, cells)), "T")
     text = (run.folder / "t.csv").read_text().splitlines()
-    assert text[3:] == [f"{cell},c,run,1,,,," for cell in cells.values()]
+    assert text[3:] == [f"{cell},c,run,1,,,,,," for cell in cells.values()]
 
 
 def test_tables_for_readers_show_any_text_as_text(run):

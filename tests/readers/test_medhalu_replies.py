@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 
 import medhalu_cells
-from bedside.papers.medhalu import building, detection, spans, tables
+from bedside.papers.medhalu import building, detection, replies, spans
+from bedside.write.results import means
 from conftest import SILENT, completion
 from medhalu_items import items_of, judged_of
 
@@ -150,11 +151,11 @@ def test_each_kind_of_reply_from_prompt_to_numbers(run, endpoint):
     six = medhalu_cells.six(run, judged, items).set_index(["row", "column"])
     row = six.loc[("all: served", "accuracy")]
     assert (row["value"], row["n"], row["unscored"]) == (1, 1, 8)
-    rows = tables.detection.reply_table(judged, items).set_index("column")["value"]
+    rows = medhalu_cells.replies(judged, items).set_index("column")["value"]
     assert all(rows[f"no answer: {why}, %"] == pytest.approx(100 / 9) for why in SILENT)
     assert rows["cut off at the limit, %"] == pytest.approx(100 / 9)
     right = {item: ["Cold air"] for item in items["item"][1:]}
-    seven = tables.spans.span_table(run, judged, items, right).set_index(["row", "column"])
+    seven = medhalu_cells.seven(run, judged, items, right).set_index(["row", "column"])
     row = seven.loc[("HealthQA: served", "mean edit distance")]
     assert pd.isna(row["value"]) and (row["n"], row["unscored"]) == (0, 8)
     again = asyncio.run(detection.detect(run, items, 50, 4))  # asks for the fourth only
@@ -184,7 +185,9 @@ def test_answers_are_built_by_type_and_the_right_one_is_the_experts(run, endpoin
     assert built.at["i1", "answer"] == built.at["i1", "expert_answer"]
     assert built.at["i0", "answer"] == "Half a minute is enough."
     assert built["truncated"].tolist()[:4] == [False, False, False, True]
-    made = tables.benchmark.built_table(built.reset_index()).set_index(["row", "column"])["value"]
+    made = replies.written(built.reset_index())
+    made = means(made, {"hit": ""}, row="{kind}", column="{what}")
+    made = made.set_index(["row", "column"])["value"]
     assert made["all", "gave no answer, %"] == pytest.approx(100 * 6 / 8)
     assert made["all", "no answer: blank, %"] == pytest.approx(100 / 8)
 

@@ -23,7 +23,6 @@ from bedside.papers.cancer_myth.v2 import scores as cures
 from bedside.papers.meddialbench import scores as consulted
 from bedside.papers.meddialbench.tables import baseline
 from bedside.papers.medhalu.data import DATASETS, TYPES
-from bedside.papers.medhalu.tables import spans
 from bedside.papers.radiation import scores as radiation
 from bedside.papers.radiation import tables as radiation_tables
 from bedside.read.surroundings import here
@@ -208,7 +207,7 @@ MEASURES = {
     "rates of the cures": (CURES, lambda run, f: cures.rates(f)),
     "against plain": (CURES, lambda run, f: cures.balanced(cures.rates(f))),
     "Table 6": (DETECTED, lambda run, f: medhalu_cells.six(run, f, ITEMS)),
-    "spans": (DETECTED, lambda run, f: spans.span_table(run, f, ITEMS, MARKED)),
+    "spans": (DETECTED, lambda run, f: medhalu_cells.seven(run, f, ITEMS, MARKED)),
     "accuracy": (HELD, lambda run, f: accuracy(f)),
     "changes": (HELD, lambda run, f: consulted.changes(f)),
     "O/E": (HELD, lambda run, f: consulted.interactions(f, PAIRS, run)),

@@ -17,6 +17,7 @@ from bedside.read import paths
 from bedside.read.surroundings import within
 from bedside.read.user_files import there
 from bedside.write import tables
+from bedside.write.layouts import Layout
 
 from . import results, saved
 from .study import PAPER, Own, answers, labelled, on_labelled, verdicts
@@ -184,7 +185,8 @@ def compare(names: str) -> None:
     rows, flips, notes = saved.changed(old, new)
     path = folder / new / f"changed_from_{old}"
     told = [*(f"{note[:1].upper()}{note[1:]}." for note in notes), tables.few_note(rows)]
-    tables.write(path, rows, f"What changed from {old} to {new}", " ".join(told).strip(), 1)
+    layout = Layout(digits=1)
+    tables.write(path, rows, f"What changed from {old} to {new}", " ".join(told).strip(), layout)
     kept = path.with_name(f"{path.name}_verdicts.csv")
     text = tables.csv_text(list(flips), flips.itertuples(index=False))
     paths.write(kept, text)

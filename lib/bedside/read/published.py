@@ -16,6 +16,7 @@ SOURCES = {
     "published": "Published",
     "recomputed": "Recomputed",
     "raw": "From raw data",
+    "simulated": "Our simulation",
     "run": "This run",
 }
 COLUMNS = ["table", "row", "column", "value", "low", "high", "note"]

@@ -1,5 +1,6 @@
 """Grids: tables for readers, as HTML, Markdown and LaTeX; `layouts` makes them."""
 
+import dataclasses
 import html
 import re
 from itertools import groupby
@@ -13,20 +14,20 @@ COLUMNS = {"wide": 5, "wider": 14}
 LABEL = ' class="label"'
 
 
+@dataclasses.dataclass
 class Grid:
     """A table for readers: heading lines, lines, and notes on its signs and numbers of units.
 
     head: lines of headings over the columns that aren't of the stub. stub: headings of the columns
     of labels. lines: (labels, cells) each. places: for each line "row|column" of its cells, from
-    which `address` makes their addresses. below: the grids of a layout's other rows. A notebook
-    shows it as an HTML table.
+    which `address` makes their addresses. A notebook shows it as an HTML table.
     """
 
-    def __init__(
-        self, stub: list[str], head: list[list[str]], lines: list[tuple], notes: list[str]
-    ):
-        self.stub, self.head, self.lines, self.notes = stub, head, lines, notes
-        self.below, self.places = [], []
+    stub: list[str]
+    head: list[list[str]]
+    lines: list[tuple[list[str], list[str]]]
+    notes: list[str]
+    places: list[list[str | None]]
 
     def _repr_html_(self):
         return self.html()
@@ -63,8 +64,7 @@ class Grid:
             body += f"<tr>{row}</tr>"
         notes = f"<p>{html.escape(self.note)}</p>" if self.notes else ""
         kind = " ".join(["numbers", *(k for k, n in COLUMNS.items() if len(self.head[0]) > n)])
-        mine = f'<table class="{kind}"><thead>{head}</thead><tbody>{body}</tbody></table>{notes}'
-        return mine + "".join(made.html(name, taken) for made in self.below)
+        return f'<table class="{kind}"><thead>{head}</thead><tbody>{body}</tbody></table>{notes}'
 
     @property
     def note(self) -> str:
@@ -79,8 +79,6 @@ class Grid:
         """The table as Markdown."""
         lines = [f"**{_markdown(title)}**", "", *self._pipes()]
         lines += [line for text in (caption, self.note) if text for line in (_markdown(text), "")]
-        for made in self.below:
-            lines += [*made._pipes(), *[_markdown(made.note), ""] * bool(made.notes)]
         return "\n".join(lines)
 
     def _pipes(self):
@@ -92,7 +90,7 @@ class Grid:
         return [head, rule, *body, ""]
 
     def latex(self, title: str, caption: str) -> str:
-        """The table, and those below it, as pandas writes LaTeX."""
+        """The table as pandas writes LaTeX."""
         import pandas as pd
 
         text = " ".join(filter(None, [f"{title}.", caption, self.note]))
@@ -101,8 +99,7 @@ class Grid:
         columns = pd.MultiIndex.from_arrays(heads) if len(heads) > 1 else heads[0]
         frame = pd.DataFrame([[*labels, *cells] for labels, cells in self.lines], columns=columns)
         caption = re.sub(r"([\\&%$#_{}])", r"\\\1", prompts.plain(text))
-        mine = frame.map(prompts.plain).to_latex(index=False, escape=True, caption=caption)
-        return "\n".join([mine, *(made.latex(title, "") for made in self.below)])
+        return frame.map(prompts.plain).to_latex(index=False, escape=True, caption=caption)
 
     def _lines(self):
         """Lines of text without repeated labels."""

@@ -361,15 +361,13 @@ def write(
     rows: "pd.DataFrame",
     title: str,
     caption: str,
-    digits: int | None,
     layout: Layout | None = None,
 ) -> Grid:
     """Write path.csv and .md from rows with COLUMNS; return the table for readers.
 
-    The CSV has ten significant digits, so that every processor writes the same bytes. The versions
-    for readers have `digits` decimals. Raises BedsideError if there are no rows, for a number
-    without row, column or source, for an unknown source, and for two numbers of one source in one
-    place.
+    The CSV has ten significant digits, so that every processor writes the same bytes. Raises
+    BedsideError if there are no rows, for a number without row, column or source, for an unknown
+    source, and for two numbers of one source in one place.
     """
     rows = rows.reindex(columns=COLUMNS)
     if rows.empty or rows[["row", "column", "source"]].isna().any(axis=None):
@@ -378,7 +376,7 @@ def write(
         choose(s, SOURCES, "source of a number")
     if (same := rows.duplicated(["row", "column", "source"])).any():
         raise BedsideError(f"{path.name}: {rows[same].iloc[0, :3].tolist()} occurs twice")
-    people = grid(rows.to_dict("records"), layout, digits)
+    people = grid(rows.to_dict("records"), layout)
     forms = {
         "csv": csv_text(COLUMNS, rows.itertuples(index=False)),
         "md": people.markdown(title, caption),
@@ -392,7 +390,7 @@ def for_people(rows: "pd.DataFrame", digits: int = 2) -> Grid | str:
     """Table rows as a table for readers, or a note that there are none."""
     if not len(rows):
         return "no rows yet"
-    return grid(rows.reindex(columns=COLUMNS).to_dict("records"), digits=digits)
+    return grid(rows.reindex(columns=COLUMNS).to_dict("records"), Layout(digits=digits))
 
 
 def cell_text(value: object) -> str:

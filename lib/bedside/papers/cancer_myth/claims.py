@@ -29,7 +29,6 @@ def names(run: Run) -> dict[str, Any]:
         **(pipeline.names(run) if mine else dict.fromkeys(pipeline.RELEASED)),
         **dict.fromkeys((*released.ANSWERS, *released.GENERATED)),
         "questions": QUESTIONS,
-        "annotated": ANNOTATED,
         "fair": FAIR,
         "text": functools.partial(published.value, run.paper),
         **survey_claims.names(run),
@@ -102,11 +101,12 @@ def of_sets(run: Run) -> dict[str, Any]:
 
 def of_judge(run: Run) -> dict[str, Any]:
     """What Table 1 and appendix C.1 allow: the judge's agreement with people."""
-    exact = published.value(run.paper, "v1 Table 1", "Presupposition correction", "exact match")
+    shares = run.published("v1 Table 1").set_index(["row", "column"])["value"]
+    categories = stats.grim_counts(shares["Categorisation", "label agreement"], ANNOTATED, 2)
+    alike = {"grades": len(printed.judge_counts(run)), "categories": len(categories)}
     return {
-        "zeros": [zeros for _, zeros, _ in printed.judge_counts(run)],
-        # all errors are on people's 0s; the least if each of them was a 1
-        "binary": Rounded(exact, exact, 100.0),
+        "agreeing": pd.Series(alike),  # how many counts print as the shares
+        "matched": Rounded.printed(shares.loc["Presupposition correction"], 2),
         **printed.kappas(printed.possible_confusions(run)),
     }
 
@@ -130,10 +130,4 @@ def equals(x: Rounded, number: float) -> Verdict:
     )
 
 
-def whole_number(percent: float, n: float) -> Verdict:
-    """Can a whole number of n be a share that is printed with two decimals (GRIM)?"""
-    fits = stats.grim_counts(percent, n, 2)
-    return Verdict(bool(fits), f"{' or '.join(map(str, fits)) or 'none'} of {n}")
-
-
-FUNCTIONS = {f.__name__: f for f in (prints_p, equals, whole_number)}
+FUNCTIONS = {f.__name__: f for f in (prints_p, equals)}

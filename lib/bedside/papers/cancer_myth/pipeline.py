@@ -96,25 +96,19 @@ def names(run):
 
 
 RELEASED = """
-myths different_myths types starting starting_offered most_a_myth reach early_last later_first
-offered first by_generator left_over parts kept_share p_kept
+myths different_myths types starting starting_offered early_last later_first
+offered first by_generator parts kept_share p_kept
 dropped_kept near plain_offered in_both repeated empty
 """.split()
 
 
 def _of_myths(myths):
     """Section 3.1: how many myths there are, how many differ, and for how many cancers."""
-    by = {
-        "entries": ["cancer", "myth", "fact", "source"],
-        "cancer_and_myth": ["cancer", "myth"],
-        "myth_and_fact": ["myth", "fact"],
-        "myth": ["myth"],
-    }
-    texts = {k: myths[columns].map(normal).agg(" | ".join, axis=1) for k, columns in by.items()}
+    fields = myths[["cancer", "myth", "fact", "source"]].map(normal)
     types = _types(myths["cancer"])
     return {
         "myths": len(myths),
-        "different_myths": {k: text.nunique() for k, text in texts.items()},
+        "different_myths": len(fields.drop_duplicates()),
         "types": Rounded(min(types), max(types), max(types)),
     }
 
@@ -141,12 +135,10 @@ def _of_start(raw, start):
 
 
 def _of_runs(offered):
-    """Section 3.2, appendix B.4: which myths each generator's questions rest on."""
+    """Appendix B.4: where the myths of GPT-4o's first questions end and its later ones begin."""
     made = offered[offered["myth"] > 0]
     later = made[~made["first"] & (made["generator"] == "GPT-4o")]
     return {
-        "most_a_myth": made.groupby(["generator", "myth"]).size().max(),
-        "reach": made.groupby("generator")["myth"].agg(first="min", last="max"),
         "early_last": made.loc[made["first"], "myth"].max(),
         "later_first": later["myth"].min(),
     }
@@ -162,7 +154,6 @@ def _of_categories(offered):
     parts = offered["category"].value_counts(normalize=True)
     return {
         "by_generator": a_generator,
-        "left_over": a_generator % len(CATEGORIES),
         "parts": parts.reindex(CATEGORIES.values(), fill_value=0),
     }
 

@@ -1,4 +1,4 @@
-"""Cancer-Myth's survey and review under many choices at once (its notebook 08)."""
+"""Cancer-Myth's survey under many choices at once (its notebook 08)."""
 
 from __future__ import annotations
 
@@ -8,20 +8,13 @@ import numpy as np
 import pandas as pd
 
 from bedside import stats
-from bedside.read.checks import counterparts, normal
-from bedside.write.tables import Row
 
-from .survey import ALIKE, GOOD, HUMAN, KEYS, RATED
+from .survey import ALIKE, GOOD, HUMAN, RATED
 
 MODELS = [name for name in RATED.values() if name != HUMAN]
 BY = ["text", "raters", "measure", "length"]
 USUAL = ["whole answer", "all three", "mean points", "any"]
-FIRST = "Gemini-1.5-Pro"  # whose questions the review kept least
-NEAR = 0.8  # cosine of TF-IDF above which two questions are nearly the same
 DRAWS = 2000
-
-
-# ---- the survey (section 2)
 
 
 def leads(ratings: pd.DataFrame, words: pd.DataFrame, model: str) -> list[tuple]:
@@ -108,21 +101,6 @@ def _against_null(rows, drawn):
     return made.assign(low=low, high=high, joint=joint)
 
 
-def summary(made: pd.DataFrame) -> list[Row]:
-    """Rows of a table from `curve`: for each model, in how many analyses it leads, and how far."""
-    rows = []
-    for model, part in made.groupby("model", sort=False):
-        sure = (part["value"] > 0) & (part["p"] < 0.05)
-        for column, value in (
-            ("above 0, % of analyses", 100 * (part["value"] > 0).mean()),
-            ("and p below 0.05, %", 100 * sure.mean()),
-            ("median, SDs of the null", part["z"].median()),
-            ("p of the median", part["joint"].iloc[0]),
-        ):
-            rows.append(Row(model, column, "raw", value, n=len(part)))
-    return rows
-
-
 def mean_squares(points: np.ndarray) -> dict[str, tuple[float, int]]:
     """Mean squares and degrees of freedom of points (questions, writers, physicians), all crossed.
 
@@ -144,111 +122,19 @@ def mean_squares(points: np.ndarray) -> dict[str, tuple[float, int]]:
     return {name: (float(x.sum()) / f, f) for name, x, f in zip(names, squares, freedom)}
 
 
-def without(points: pd.DataFrame) -> list[Row]:
-    """Rows of leads over the social workers by one physician, and without one, or one question.
+def without(points: pd.DataFrame) -> dict[tuple[str, str], float | stats.Interval]:
+    """Leads over the social workers by one physician, and without one, or one question.
 
-    points: of `survey.whole_answers`. Without one question: low and high are least and largest.
+    points: of `survey.whole_answers`. {(model, whose): lead}. Without one question: the least and
+    the largest lead are the limits.
     """
-    rows, human = [], points.xs(HUMAN, level="source")
+    found, human = {}, points.xs(HUMAN, level="source")
     for model in MODELS:
         gap = points.xs(model, level="source") - human
+        found |= {(model, f"{who} alone"): gap[who].mean() for who in gap}
         for who in gap:
-            rows.append(Row(model, f"{who} alone", "raw", gap[who].mean(), n=len(gap)))
-        for who in gap:
-            rest = gap.drop(columns=who).mean(axis=None)
-            rows.append(Row(model, f"without {who}", "raw", rest, n=len(gap)))
+            found[model, f"without {who}"] = gap.drop(columns=who).mean(axis=None)
         each = [gap.drop(index=q).mean(axis=None) for q in gap.index]
-        value = gap.mean(axis=None)
-        rows.append(
-            Row(model, "without one question", "raw", value, min(each), max(each), len(gap))
-        )
-    return rows
-
-
-def labels(ratings: pd.DataFrame) -> list[Row]:
-    """Rows of the percent of a writer's paragraphs with a harmful label, by who gave it."""
-    parts = ratings[ratings["part"] > 0]
-    parts = parts.assign(given=parts["labels"].str.len() > 0)
-    wide = parts.pivot(index=KEYS[:3], columns="rater", values="given")
-    ways = {"any physician": wide.any(axis=1), "two or three": wide.sum(axis=1) > 1}
-    ways |= {who: wide[who] for who in wide}
-    return [
-        Row(source, f"by {way}", "raw", 100 * float(r["mean"]), n=int(r["size"]))
-        for way, hit in ways.items()
-        for source, r in hit.groupby("source")
-        .agg(["mean", "size"])
-        .loc[[*MODELS, HUMAN]]
-        .iterrows()
-    ]
-
-
-# ---- the physicians' review of candidates (section 4.1)
-
-
-def reviewed(candidates: pd.DataFrame, released: pd.DataFrame) -> pd.DataFrame:
-    """Candidates with `kept` (1: released) and `near`, the likeness to the next of one generator.
-
-    candidates: of `data.candidates`; released: of `data.questions`, whole. near: cosine of TF-IDF.
-    """
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
-    there = set(counterparts(candidates["question"], released["question"]).values())
-    words = TfidfVectorizer().fit_transform(candidates["question"])
-    by = candidates["generator"].to_numpy()
-    alike = np.where(by[:, None] == by, (words @ words.T).toarray(), 0)
-    np.fill_diagonal(alike, 0)
-    kept = candidates["question"].map(lambda q: int(normal(q) in there))
-    columns = ["item", "generator", "category", "myth", "first"]
-    return candidates[columns].assign(kept=kept, near=alike.max(axis=1).round(6))
-
-
-def review(made: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
-    """How much less often Gemini-1.5-Pro's candidates were kept than others', in points.
-
-    made: of `reviewed`. A row for each combination of candidates, out (a category that is left
-    out) and weight: value, low, high (95%, myths drawn 2,000 times), n, near (how many candidates
-    are nearly the same as another of their generator). Weight: each question alike, each myth
-    alike, or compared within categories (Mantel and Haenszel). The value is Gemini's share less
-    that of the other two generators.
-    """
-    usual = made[made["generator"].isin([FIRST, "GPT-4o", "Claude-3.5-Sonnet"])]
-    sets = {"balanced": usual[~usual["first"]], "with the first set": usual}
-    myths = usual["myth"].unique()
-    draws = rng.multinomial(len(myths), np.full(len(myths), 1 / len(myths)), DRAWS)
-    draws = np.vstack([np.ones_like(draws[:1]), draws])
-    rows = []
-    for (name, part), out in itertools.product(sets.items(), ("none", *made["category"].unique())):
-        part = part[part["category"] != out]
-        weigh = draws, pd.Index(myths).get_indexer(part["myth"])
-        for weight, value in _differences(part, *weigh).items():
-            low, high = np.quantile(value[1:], [0.025, 0.975])
-            rows.append((name, out, weight, value[0], low, high, len(part)))
-    names = ["candidates", "out", "weight", "value", "low", "high", "n"]
-    return pd.DataFrame(rows, columns=names).assign(near=(made["near"] >= NEAR).sum())
-
-
-def _differences(part, draws, place):
-    """{weight: differences of the shares kept, in points, (draws,)}; place: of each row's myth."""
-    mine = (part["generator"] == FIRST).to_numpy()
-    kept, strata = part["kept"].to_numpy(float), pd.factorize(part["category"])[0]
-
-    def total(values, inside):
-        return draws @ np.bincount(place[inside], values[inside], draws.shape[1])
-
-    def both(inside):
-        one = np.ones_like(kept)
-        return [total(v, w & inside) for w in (mine, ~mine) for v in (kept, one)]
-
-    a, n, b, m = both(strata >= 0)
-    over = under = 0
-    for k in range(strata.max() + 1):
-        c, n_k, d, m_k = both(strata == k)
-        every = np.maximum(n_k + m_k, 1)
-        over, under = over + (c * m_k - d * n_k) / every, under + n_k * m_k / every
-    each = []
-    for w in (mine, ~mine):
-        size = np.bincount(place[w], minlength=draws.shape[1])
-        share = np.bincount(place[w], kept[w], draws.shape[1]) / np.maximum(size, 1)
-        each.append(draws @ share / (draws @ (size > 0)))
-    made = {"each question": a / n - b / m, "each myth": each[0] - each[1]}
-    return {k: 100 * v for k, v in (made | {"within categories": over / under}).items()}
+        one = stats.Interval(gap.mean(axis=None), min(each), max(each), len(gap))
+        found[model, "without one question"] = one
+    return found

@@ -7,6 +7,7 @@ import pandas as pd
 from bedside import stats
 from bedside.judging import trust_cards
 from bedside.read.checks import scored
+from bedside.read.questions import FROM
 from bedside.run import Run
 from bedside.write import results
 from bedside.write.tables import Row, frame
@@ -48,6 +49,32 @@ def corrected(
         i = trust_cards.corrected(rate, card, run.rng(*stream))
         rows.append(Row(r.row, f"{r.column} {CORRECTED}", "run", *i, r.unscored))
     return frame(rows)
+
+
+def replies(answers: pd.DataFrame, row: str) -> pd.DataFrame:
+    """Rows of how answers came: words, shares that were truncated or hold no answer, and why.
+
+    answers: as of `study.answers`, with the keys of the label. Whether answers made elsewhere were
+    truncated isn't known here.
+    """
+    came, why = answers["reply_status"] == "", answers["reply_status"].str.split(":").str[0]
+    whys = {f"no answer: {w}, %": why == w for w in why[~came].unique()}
+    looks = answers.assign(**{"no answer, %": ~came}, **whys)
+    looks["mean words"] = looks["answer"].str.split().str.len()
+    cut, elsewhere = looks["truncated"].astype("boolean"), looks["model"].str.fullmatch(FROM)
+    looks["cut off at the limit, %"] = cut.mask(elsewhere)
+    parts = (
+        (looks[came], ["mean words", "cut off at the limit, %"]),
+        (looks, ["no answer, %", *whys]),
+    )
+    made = pd.concat([results.means(part, dict(zip(of, of)), row) for part, of in parts])
+    return made.dropna(subset="value").assign(unscored=None)
+
+
+def uncut(graded: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """The answers that weren't truncated, of the groups in which some were."""
+    cut = graded["truncated"].astype(bool)
+    return graded[cut.groupby([graded[k] for k in by]).transform("any") & ~cut]
 
 
 HOLM = {"": "", "_holm": ", Holm"}

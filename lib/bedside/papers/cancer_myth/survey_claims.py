@@ -11,7 +11,6 @@ from bedside.stats.rounded import Rounded, exact
 from .survey import (
     ALIKE,
     EDITED,
-    GOOD,
     HUMAN,
     LINK,
     NAME,
@@ -28,7 +27,6 @@ from .survey import (
 )
 
 SUMMARY = r"[^:\n]{3,90}:\s+(?=\S)"  # what an edited paragraph begins with, after its number
-LETTERS = r"[A-Za-z][A-Za-z'’-]*"
 NOTEBOOK = "01_physician_survey"  # which reads the ratings
 
 
@@ -65,7 +63,7 @@ def of_ratings(ratings: pd.DataFrame, tests: pd.DataFrame) -> dict[str, Any]:
             whole["rating"].count(),
         ],
         "points": exact(each.groupby("source").mean()),
-        "good": exact((each >= GOOD).groupby("source").mean()),
+        "of_models": exact(pairs.drop(columns=HUMAN).groupby("question").mean().stack()),
         "above": exact((over > 0).mean()),
         "lead": exact(mine["difference"]),
         "p_lead": exact(mine["p_holm"]),
@@ -77,13 +75,12 @@ def of_paragraphs(wide: pd.DataFrame) -> dict[str, Any]:
     """How far three ratings of a paragraph are apart, by source."""
     far = misd(wide)
     source = far.index.get_level_values("source")
-    groups = {"all": far, "models": far[source != HUMAN]}
-    groups |= {k: far[source == k] for k in RATED.values()}
+    groups = {"all": far} | {k: far[source == k] for k in RATED.values()}
     shares = {
-        k: (x.mean(), *(100 * x.between(*ends).mean() for ends in ((0, 1), (0, 2), (1, 2))))
+        k: (x.mean(), *(100 * x.between(*ends).mean() for ends in ((0, 2), (1, 2))))
         for k, x in groups.items()
     }
-    columns = ["average", "to_1", "to_2", "one_or_two"]
+    columns = ["average", "to_2", "one_or_two"]
     most = {k: x.mode() for k, x in groups.items()}
     return {
         "paragraphs": len(wide),
@@ -96,12 +93,11 @@ def of_answers(answers: pd.DataFrame) -> dict[str, Any]:
     """Lengths of the answers, and what shows who wrote them or how they were edited."""
     text, words = answers[EDITED], answer_words(answers)
     human, models = words[HUMAN], words.drop(columns=HUMAN)
-    listed, points = text.str.contains(NUMBERED).mean(), text.str.count(NUMBERED).sum()
+    points = text.str.count(NUMBERED).sum()
     own = _own_words(answers)
     return {
         "words": {
             "shown": text.str.split().str.len().mean(),
-            "letters": text.str.count(LETTERS).mean(),
             "site": answers[SITE].str.split().str.len().mean(),
         },
         "own_words": Rounded(min(own), sum(own) / 2, max(own)),
@@ -111,14 +107,8 @@ def of_answers(answers: pd.DataFrame) -> dict[str, Any]:
         "alike": exact((models.div(human, axis=0) - 1).abs().le(ALIKE).mean()),
         "named": text.str.contains(NAME).sum(),
         "linked": text.str.contains(LINK).sum(),
-        "form": exact(
-            pd.Series(
-                {
-                    "answers that are lists": listed,
-                    "points with a summary": text.str.count(NUMBERED + SUMMARY).sum() / points,
-                }
-            )
-        ),
+        "listed": text.str.contains(NUMBERED).mean(),
+        "summarised": text.str.count(NUMBERED + SUMMARY).sum() / points,
     }
 
 

@@ -10,12 +10,15 @@ from bedside.publish.judged_items import Task, text
 from bedside.read import paths, sources
 from bedside.read.checks import within
 from bedside.run import Run
+from bedside.write.results import points
+from bedside.write.tables import frame
 
 from .data import PEOPLE, TYPES
 
 SAYS = {1.0: "yes, hallucinated", 0.0: "no, right"}  # a reading, in the words of a verdict
 FILES = ("medhalu_annotations_sample", "medhalu_annotations")
 COLUMNS = ["item", "evaluator", "repeat", "source", "status", "yes", "spans"]  # as of detections
+CHECKS = "attention checks"  # the question under which raters who passed or failed are counted
 OURS = re.compile(r"(healthqa|liveqa(_train)?|medicationqa|medhalu)-")  # how items of public begin
 
 
@@ -145,25 +148,44 @@ def annotations(run: Run, items: pd.DataFrame) -> pd.DataFrame:
     answers = items.set_index("item")["answer"]
     sample = set(run.load("medhalu_answers_sample")["item"])
     parts = []
-    for name, frame in files(run).items():
+    for name, rows in files(run).items():
         path = paths.rel(sources.where(name)[1])
-        for number, r in enumerate(frame.itertuples(), 1):
+        for number, r in enumerate(rows.itertuples(), 1):
             if why := fault(r, answers.get(r.item), run, sample):
                 who = f"item {r.item!r}, rater {r.rater!r}"
                 raise BedsideError(f"{path}, label {number} ({who}): {why}")
-        twice = frame[frame.duplicated(["item", "rater"])]
+        twice = rows[rows.duplicated(["item", "rater"])]
         if len(twice):
             rater, item = twice[["rater", "item"]].iloc[0]
             raise BedsideError(f"{path}: rater {rater!r} labels item {item!r} twice; keep one")
         if name == FILES[0]:  # of the sample's answers
-            parts.append(frame[frame["item"].isin(answers.index)])
+            parts.append(rows[rows["item"].isin(answers.index)])
         else:
-            parts.append(within(frame, "item", answers.index, f"labels of {path}"))
+            parts.append(within(rows, "item", answers.index, f"labels of {path}"))
     every = pd.concat(parts, ignore_index=True)
     every = every.assign(
         evaluator=PEOPLE + every["group"], repeat=every["rater"], source="run", status="graded"
     )
     return every[[*COLUMNS, "group", "type", "reason"]]
+
+
+def own_raters(run: Run) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Table 3 of the run's own experts, and its raters who failed a check and so don't count: rows.
+
+    Empty if nobody was asked.
+    """
+    if not sources.here("medhalu_raters"):
+        return frame([]), frame([])
+    counts = run.load("medhalu_raters").astype({"raters": int})
+    checked, column = counts["question"] == CHECKS, run.published("Table 3")["column"].iloc[0]
+    experts = counts[~checked & (counts["group"] == "expert")]
+    background = {(f"{r.question}: {r.answer}", column): r.raters for r in experts.itertuples()}
+    left_out = [
+        (group, "raters left out (attention checks)", "run", failed.sum(), None, None, n)
+        for group, part in counts[checked].groupby("group", sort=False)
+        for failed, n in [(part.loc[part["answer"] == "failed", "raters"], part["raters"].sum())]
+    ]
+    return points(background, "run"), frame(left_out)
 
 
 def files(run):

@@ -12,6 +12,7 @@ import pandas as pd
 from bedside import stats
 from bedside.run import Run
 from bedside.stats.rounded import Rounded, exact
+from bedside.write.tables import COLUMNS
 
 from .data import DATASETS, TYPES
 from .scores import METRICS, rates
@@ -26,6 +27,7 @@ BRIEF = [m.removeprefix("ma-") for m in METRICS]  # scores as tests of claims ha
 GRID = np.linspace(0, 1, 21)  # rates that a rater may have, for `mean_f1`
 STEP = 1e-5
 NOISE = 1e-12  # of a variance that is 0, where two get the same answers right
+SPANS = {"Mean": "mean edit distance", "Med": "median edit distance"}  # as printed, as shown
 ENDS = {"low": " least", "value": "", "high": " most"}  # in columns, of Rounded's
 OVERLAPS = {  # of what two evaluators get right
     "best": np.minimum,
@@ -66,6 +68,17 @@ def by_row(run: Run, table: str) -> dict[tuple[str, str], dict[str, float]]:
         key: dict(zip(part["metric"], part["value"]))
         for key, part in long(run, table).groupby(["row", "dataset"], sort=False)
     }
+
+
+def rows(run: Run, table: str) -> pd.DataFrame:
+    """Table 6, 7, 8 or 10 as table rows, `base set: evaluator`; n, of Table 6, as of `answered`."""
+    said, n = long(run, table), answered(run) if table == SIX else {}
+    return said.assign(
+        row=said["dataset"] + ": " + said["row"],
+        column=said["metric"].map(METRICS | SPANS),
+        source="published",
+        n=[n.get(key) for key in zip(said["row"], said["dataset"])],
+    ).reindex(columns=COLUMNS)
 
 
 def rounded_table(run: Run, table: str) -> Rounded:
@@ -175,6 +188,23 @@ def behind(run, table):
     wide = [x.stack(1).add_suffix(ENDS[end]) for end, x in found]
     made = pd.concat(wide, axis=1).rename_axis(["row", "dataset"])
     return made.assign(n=[judged[key] for key in made.index]).reset_index()
+
+
+def rate_rows(run: Run, *tables: str) -> pd.DataFrame:
+    """`behind` tables as table rows in percent, of the evaluators that are in all of them."""
+    found = pd.concat({table: behind(run, table) for table in tables}, names=["table"])
+    found = found.reset_index("table")
+    found = found[found.groupby("row")["table"].transform("nunique") == len(tables)]
+    label = found["dataset"] + ": " + found["row"] + ", " + found["table"]
+    parts = [
+        100 * found[[f"{rate}{end}" for end in ENDS.values()]].set_axis([*ENDS], axis=1)
+        for rate in RATES
+    ]
+    made = [
+        part.assign(row=label, column=f"{rate}, %", source="recomputed", n=found["n"])
+        for rate, part in zip(RATES, parts)
+    ]
+    return pd.concat(made).reindex(columns=COLUMNS)
 
 
 def confusion(at, positive, negative):

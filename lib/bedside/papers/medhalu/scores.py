@@ -1,17 +1,20 @@
 """MedHalu: intervals of detection scores, baselines that don't read, agreement of raters (2.3).
 
-Notebooks 02 and 03 compute the scores of section 3.3; `averaged` does so for captions and the
-seminar. Intervals are over questions, for these models and raters.
+Notebooks 02 and 03 compute the scores of section 3.3; `averaged` does so for the seminar.
+Intervals are over questions, for these models and raters.
 """
 
 import itertools
-from collections.abc import Callable
+import string
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import pandas as pd
 
 from bedside import stats
 from bedside.read.checks import complete, groups, joined, numbers
+from bedside.write.results import points
+from bedside.write.tables import COLUMNS, frame, percent
 
 from .data import units
 
@@ -28,9 +31,9 @@ COUNTS = ["TP", "FP", "FN", "TN"]  # true and false positive, false and true neg
 def averaged(judged: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """Each evaluator's share of yes for each item; NaN where no reply could be read.
 
-    Columns: evaluator, source, item, yes, dataset, type, hallucinated, unit, COUNTS.
+    Columns: evaluator, item, yes, dataset, type, hallucinated, unit, COUNTS.
     """
-    said = groups(numbers(judged, ["yes"]), ["evaluator", "source", "item"])
+    said = groups(numbers(judged, ["yes"]), ["evaluator", "item"])
     found = labelled(said["yes"].mean().reset_index(), items)
     return found.assign(**dict(zip(COUNTS, counts(found).T)))
 
@@ -44,9 +47,9 @@ def labelled(rows: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     return both.sort_values("dataset", kind="stable", ignore_index=True)
 
 
-def counts(frame: pd.DataFrame) -> np.ndarray:
+def counts(shares: pd.DataFrame) -> np.ndarray:
     """Expected COUNTS of each row (n, 4)."""
-    h, y = frame["hallucinated"].to_numpy(float), frame["yes"].to_numpy(float)
+    h, y = shares["hallucinated"].to_numpy(float), shares["yes"].to_numpy(float)
     return np.column_stack([h * y, (1 - h) * y, h * (1 - y), (1 - h) * (1 - y)])
 
 
@@ -84,38 +87,31 @@ def macro(
     return stats.mean(each, units, scale=(0, 1), combine=of, least=stats.SEVERAL)
 
 
-def scores(shares: pd.DataFrame, by: list[str], of: Callable = stats.macro) -> pd.DataFrame:
-    """METRICS by `by`, with intervals over questions; of: COUNTS (..., 4) to the four numbers.
+def scores(
+    shares: pd.DataFrame, row: str = "{evaluator}", of: Callable = stats.macro
+) -> pd.DataFrame:
+    """METRICS as table rows, with intervals over questions.
 
-    Columns: by, metric, value, low, high, n, unscored, worst, best. n counts items with a reply
-    that can be read, unscored the others; worst and best are the scores if the unscored were all
-    wrong, or all right.
+    row: the label as a format string over the keys. of: COUNTS (..., 4) to the four numbers. n
+    counts items with a reply that can be read, unscored the others; worst and best are the scores
+    if the unscored were all wrong, or all right.
     """
-    rows = []
-    nothing = [stats.Interval(float("nan"), float("nan"), float("nan"), 0)] * len(METRICS)
+    by = [name for _, name, *_ in string.Formatter().parse(row) if name]
+    rows, nothing = [], [stats.Interval(np.nan, np.nan, np.nan, 0)] * len(METRICS)
     for key, part in shares.groupby(by, sort=False):
-        got, lost = part[part["yes"].notna()], part[part["yes"].isna()]
-        found = nothing
-        if len(got):
-            found = macro(got[COUNTS].to_numpy(float), got["unit"], of)
-        right = lost["hallucinated"].astype(float)
-        worst, best = (
-            of(np.vstack([got[COUNTS], counts(lost.assign(yes=said))]).astype(float).sum(0))
-            for said in (1 - right, right)
-        )
-        rows += [
-            {
-                **dict(zip(by, key)),
-                "metric": name,
-                **interval._asdict(),
-                "unscored": len(lost),
-                "worst": least,
-                "best": most,
-            }
-            for name, interval, least, most in zip(METRICS.values(), found, worst, best)
-        ]
-    numbers = [*stats.Interval._fields, "unscored", "worst", "best"]
-    return pd.DataFrame(rows, columns=[*by, "metric", *numbers])
+        keys, read = dict(zip(by, key)), part["yes"].notna()
+        got, lost = part[read], part[~read]
+        found = macro(got[COUNTS].to_numpy(float), got["unit"], of) if len(got) else nothing
+        made = pd.DataFrame(found).assign(column=METRICS.values(), unscored=len(lost))
+        if len(lost):
+            right = lost["hallucinated"].astype(float)
+            for end, said in (("worst", 1 - right), ("best", right)):
+                every = np.vstack([got[COUNTS], counts(lost.assign(yes=said))])
+                made[end] = of(every.astype(float).sum(0))
+        rows.append(made.assign(row=row.format(**keys), source="run", **keys))
+    if not rows:
+        return frame([])
+    return pd.concat(rows, ignore_index=True).reindex(columns=[*COLUMNS, *by])
 
 
 # ---- baselines that don't read the answer
@@ -136,6 +132,29 @@ def blind(share: float) -> dict[str, np.ndarray]:
         )
         for name, yes in detectors.items()
     }
+
+
+def classes(items: pd.DataFrame) -> dict[str, tuple[int, int]]:
+    """{base set: (hallucinated answers, other answers)}, as `printed.classes`."""
+    found = items.groupby("dataset")["hallucinated"].agg(["sum", "size"])
+    return {d: (int(h), int(n - h)) for d, (h, n) in found.iterrows()}
+
+
+def baselines(answers: Mapping[str, tuple[int, int]], source: str) -> pd.DataFrame:
+    """`blind` as table rows, of {base set: (hallucinated answers, others)}."""
+    parts = [
+        points(
+            {
+                (f"{d}: {name}", metric): value
+                for name, made in blind(p / (p + n)).items()
+                for metric, value in zip(METRICS.values(), made)
+            },
+            source,
+            n=p + n,
+        )
+        for d, (p, n) in answers.items()
+    ]
+    return pd.concat(parts)
 
 
 def by_words(items, run):
@@ -170,26 +189,22 @@ def by_words(items, run):
     return rows.assign(yes=yes.astype(float))
 
 
-def repeats_differ(judged, items, models=()):
-    """Macro-F1 of single repeats, and items with one verdict in all repeats, by evaluator.
+def repeats_differ(judged, items):
+    """How far repeats differ, as table rows: macro-F1 of single ones, items with one verdict.
 
-    Columns: evaluator, least, most (macro-F1), n (items with a repeat that can be read), alike,
-    read (items whose repeats can all be read). models: listed even without any reply.
+    Of items those count whose repeats can all be read.
     """
     judged, rows = complete(numbers(judged, ["yes"]), ["evaluator", "item", "repeat"]), []
-    for name in dict.fromkeys([*judged["evaluator"], *models]):
-        part = judged[judged["evaluator"] == name]
+    for name, part in judged.groupby("evaluator", sort=False):
         wide = part.pivot(index="item", columns="repeat", values="yes")
-        read = wide.dropna()
-        f1 = []
-        for _, mine in part.groupby("repeat"):
-            known = averaged(mine, items).dropna(subset=["yes"])
-            if len(known):
-                f1.append(stats.macro(counts(known).sum(0))[3])
-        alike = int((read.nunique(axis=1) == 1).sum())
-        least, most = (min(f1), max(f1)) if f1 else (None, None)
-        rows.append((name, least, most, len(wide.dropna(how="all")), alike, len(read)))
-    return pd.DataFrame(rows, columns=["evaluator", "least", "most", "n", "alike", "read"])
+        shares = [averaged(mine, items).dropna(subset="yes") for _, mine in part.groupby("repeat")]
+        f1 = [stats.macro(counts(mine).sum(0))[3] for mine in shares if len(mine)]
+        n, alike = len(wide.dropna(how="all")), wide.dropna().nunique(axis=1) == 1
+        for end, value in (("least", min(f1, default=None)), ("most", max(f1, default=None))):
+            rows.append((name, f"macro F1, {end} of single repeats", "run", value, None, None, n))
+        column = "items answered alike in all repeats, %"
+        rows.append((name, column, "run", *percent(alike.sum(), len(alike))))
+    return frame(rows)
 
 
 # ---- raters
@@ -198,12 +213,12 @@ LABELS = [0.0, 1.0]
 
 
 def agreement(labels: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
-    """Agreement of raters with each other and with the labels, by group (section 2.3).
+    """Agreement of raters with each other and with the labels by group (2.3): table rows.
 
-    Columns: group, coefficient, value, low, high, n. Cohen's kappa with the labels is averaged over
+    Cohen's kappa with the labels is averaged over
     raters, kappa of two raters over pairs, as far as it is measurable (n counts these);
-    Krippendorff's alpha is nominal, over all raters of a
-    group. Only alpha has an interval, over questions; it holds for these raters only.
+    Krippendorff's alpha is nominal, over all raters of a group.
+    Only alpha has an interval, over questions; it holds for these raters only.
     """
     truth, rows = items.set_index("item")["hallucinated"].astype(float), []
     unit = units(items)
@@ -217,12 +232,12 @@ def agreement(labels: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
             if found:
                 found = [kappa for kappa in found if kappa == kappa]  # NaN isn't measurable
                 mean = sum(found) / len(found) if found else None
-                rows.append((group, name, mean, None, None, len(found)))
+                rows.append((group, name, "run", mean, None, None, len(found)))
         if len(wide.columns) > 1:
             ratings, of = wide.T.to_numpy(), unit[wide.index].to_numpy()
             alpha = stats.krippendorff_alpha(ratings, level="nominal", units=of)
-            rows.append((group, "Krippendorff's alpha", *alpha))
-    return pd.DataFrame(rows, columns=["group", "coefficient", "value", "low", "high", "n"])
+            rows.append((group, "Krippendorff's alpha", "run", *alpha))
+    return frame(rows)
 
 
 def _kappas_with(truth, wide):

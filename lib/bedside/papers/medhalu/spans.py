@@ -8,13 +8,15 @@ import pandas as pd
 
 from bedside.read.checks import complete
 
-from .data import units
+from .data import PEOPLE, units
 
 TOKEN_SCORES = ["token precision", "token recall", "token F1"]
 COMPARED = [
-    *("evaluator", "source", "item", "unit", "dataset", "span", "distance", "or_empty"),
+    *("evaluator", "item", "unit", "dataset", "span", "distance", "or_empty"),
     *TOKEN_SCORES,
 ]
+EXPERTS = f"{PEOPLE}expert"
+NAN = float("nan")
 
 UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR")  # scripts
 LEAST_RATIO = 80  # of 100
@@ -115,17 +117,23 @@ def compared(
     """Detected and labelled spans compared, a row for each reply and labelled span: COMPARED.
 
     right: {item: spans}. or_empty: the distance, or the span's length if nothing was detected (the
-    edit distance to an empty text). Replies that can't be read are left out.
+    edit distance to an empty text). Numbers of replies that can't be read are NaN. Experts are left
+    out on items whose labelled spans are their own.
     """
     about = complete(items, ["item", "question", "dataset", "answer"])
     known, rows = about.set_index("item").assign(unit=units(items)), []
-    judged = complete(judged, ["evaluator", "source", "item", "spans"])
-    for r in judged[(judged["status"] == "graded") & judged["item"].isin(right)].itertuples():
-        who = (r.evaluator, r.source, r.item, *known.loc[r.item, ["unit", "dataset"]])
-        words = token_scores(known.at[r.item, "answer"], right[r.item], r.spans)
-        for span, distance in zip(right[r.item], distances(right[r.item], r.spans)):
-            or_empty = len(span) if distance != distance else distance
-            rows.append((*who, span, distance, or_empty, *words.values()))
+    judged = complete(judged, ["evaluator", "item", "spans"])
+    for r in judged[judged["item"].isin(right)].itertuples():
+        at, labelled = known.loc[r.item], right[r.item]
+        if r.evaluator == EXPERTS and not isinstance(at["spans"], list):
+            continue
+        nothing, steps = dict.fromkeys(TOKEN_SCORES, NAN), [NAN] * len(labelled)
+        read = r.status == "graded"
+        words = token_scores(at["answer"], labelled, r.spans) if read else nothing
+        for span, step in zip(labelled, distances(labelled, r.spans) if read else steps):
+            or_empty = (len(span) if step != step else step) if read else NAN
+            who = (r.evaluator, r.item, at["unit"], at["dataset"], span)
+            rows.append((*who, step, or_empty, *words.values()))
     frame = pd.DataFrame(rows, columns=COMPARED)
     return frame.sort_values("dataset", kind="stable", ignore_index=True)
 

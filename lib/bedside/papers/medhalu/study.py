@@ -7,58 +7,9 @@ from bedside.read.checks import joined
 from bedside.run import Run
 
 from . import building, detection
-from .data import TYPES, bundled, liveqa_train, released, units
+from .data import TYPES, bundled, released, units
 from .labels import SAYS, files
 from .spans import located
-
-ONE_CLASS = "A base set with one class of answers only has no macro scores. "
-QUESTIONS = {
-    "sample": "The questions were written for this project, in the style of the three base sets. ",
-    "public": "",
-}
-ANSWERS = {
-    "sample": "The answers were written for this project and labelled by their authors. ",
-    "public": (
-        "A model wrote the hallucinated answers; labels say what it was asked for, unchecked. "
-    ),
-}
-REASONS = {
-    "sample": (
-        "The answers and reasons were written for this project and labelled by their authors. "
-    ),
-    "public": (
-        "A model wrote the hallucinated answers; labels say what it was asked for, unchecked. The"
-        " beginning of the expert's own answer stands in for a reason. "
-    ),
-}
-
-
-def origin(said, run, which="built", items=None):
-    """A caption's sentence on where the texts come from; said: QUESTIONS, ANSWERS or REASONS.
-
-    which, items: as in `benchmark`; scores that the items can't give are named too.
-    """
-    whose = said[run.profile] if which == "built" else "The answers and labels are MedHalu's. "
-    if items is None:
-        return whose
-    if items.empty:
-        return whose + "No items: every request for an answer failed. "
-    one = (items.groupby("dataset")["hallucinated"].nunique() < 2).any()
-    return whose + (ONE_CLASS if one else "")
-
-
-def origin_of_lengths(run):
-    """QUESTIONS' sentence, and one on LiveQA where the set that the paper used isn't there."""
-    if run.profile == "sample" or liveqa_train(run) is not None:
-        return origin(QUESTIONS, run)
-    return origin(QUESTIONS, run) + "LiveQA's questions are its test set's, not the paper's. "
-
-
-def over(people=()):
-    """A caption's sentence on the unit of intervals; people: labels of raters, who stay fixed."""
-    raters = people["repeat"].nunique() if len(people) else 0
-    more = f"; people's hold for these raters only (n = {raters})" if raters else ""
-    return f"Confidence intervals are over questions{more}. "
 
 
 def chosen(run, which, size, limits=building.LIMITS, whole=False):

@@ -219,11 +219,11 @@ class Pages:
         for o in (o for o in entry["outputs"] if o["file"].endswith(".csv")):
             path = self.folder / entry["paper"] / o["file"]
             rows = tables.read(path)
-            layout = Layout.read(o.get("layout"))
+            layout = Layout.read({"digits": o.get("digits"), **(o.get("layout") or {})})
             forms = [".csv", ".md"] + [".png", ".svg"] * (o["kind"] == "figure")
             others = [r for r in rows if r["source"] != "run"] if self.folds else rows
             apart = 0 < len(others) < len(rows)
-            about = (o["digits"], "".join(LEGEND), paths.papers()[entry["paper"]].get("words"))
+            about = {"legend": False, "words": paths.papers()[entry["paper"]].get("words")}
             yield {
                 **o,
                 "name": path.stem,
@@ -233,8 +233,8 @@ class Pages:
                 "narrow": encoded(path.with_suffix(".narrow.svg")),
                 "cell": executed.anchor(cells, path.stem),
                 "notebook": notebook,
-                "grid": grid(rows, layout, *about),
-                "bare": grid(others, layout, *about) if apart else None,
+                "grid": grid(rows, layout, **about),
+                "bare": grid(others, layout, **about) if apart else None,
                 "of_run": not others,  # nothing else is in it
                 "said": ENDS.split(o["caption"]) if o["caption"] else [],
             }

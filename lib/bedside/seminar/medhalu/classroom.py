@@ -63,7 +63,7 @@ def table(given, items, run):
         names = [f"{name}, majority" for name in scores.METRICS.values()]
         rows += zip(names, _scored(clear, items))
     for r in scores.agreement(given, items).itertuples():
-        rows.append((r.coefficient, r.value, r.low, r.high))
+        rows.append((r.column, r.value, r.low, r.high))
     rows = [(*r, None, None)[:4] for r in rows]
     return seminar.shown(pd.DataFrame(rows, columns=["what", "value", "low", "high"], dtype=object))
 

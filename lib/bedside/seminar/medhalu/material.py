@@ -21,7 +21,6 @@ ROW = ("GPT-4", "HealthQA")
 COUNTS = ["true positives", "false positives", "false negatives", "true negatives"]
 RATES = ["sensitivity", "specificity"]
 VERDICTS = {"yes": ("y", "hallucinated"), "no": ("n", "not hallucinated")}
-EVALUATOR = ["evaluator", "source"]  # what scores are grouped by
 
 
 class Material(seminar.Sheet):
@@ -144,7 +143,7 @@ class Material(seminar.Sheet):
 
     def scores_of(self, shares):
         """Scores of evaluators' shares, with confidence intervals."""
-        return scores.scores(shares, EVALUATOR)
+        return scores.scores(shares)
 
     @needs("3.5")
     def by_library(self, given):
@@ -161,8 +160,7 @@ class Material(seminar.Sheet):
         if self.feedback("3.1", reading).ok:
             mine = self.shares_of("your reading, twelve answers", self.read(reading))
             parts = [mine, *parts]
-        made = pd.concat([self.scores_of(p) for p in parts]).query("metric == 'macro F1'")
-        made = made.rename(columns={"evaluator": "row"})
+        made = pd.concat([self.scores_of(p) for p in parts]).query("column == 'macro F1'")
         hallucinated = self.classes()[0] / len(self.items)
         blind = {name: f1 for name, (*_, f1) in scores.blind(hallucinated).items()}
         means = paper.wide(self.run, "Table 6", "ma-F1").mean(axis=1)
@@ -223,7 +221,7 @@ class Material(seminar.Sheet):
         for name, what in detection.NOTES.items():
             shares = self.shares_of(self.model, self.once(name))
             tp, fp, fn, tn = self.confusion(shares)
-            f1 = self.scores_of(shares).set_index("metric").loc["macro F1"]
+            f1 = self.scores_of(shares).set_index("column").loc["macro F1"]
             yes = (f"{x:.0f} of {x + y:.0f}" for x, y in ((tp, fn), (fp, tn)))
             rows.append((what, *yes, self.said("interval", "3.8", f1=f1)))
         return self.headed("3.8", rows)
@@ -290,8 +288,8 @@ class Material(seminar.Sheet):
             k = stats.kappa(both["x"].tolist(), both["y"].tolist(), [0.0, 1.0])
             rows.append((f"kappa of {self.model} with {what}", *k))
         for r in self.scores_of(self.shares_of(self.model, self.once())).itertuples():
-            if r.metric in ("accuracy", "macro F1"):
-                what = f"{r.metric} of {self.model}, one repeat"
+            if r.column in ("accuracy", "macro F1"):
+                what = f"{r.column} of {self.model}, one repeat"
                 rows.append((what, r.value, r.low, r.high, r.n))
         n = len(self.twelve)
         rows.append(("accuracy of a reader who gets all twelve right", *stats.share([True] * n)))

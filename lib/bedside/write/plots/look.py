@@ -26,6 +26,7 @@ MARKS = {
     "published, summary of version 2": ("s", CARD),
     "recomputed": ("^", SOFT),
     "raw": ("o", BLUE),
+    "simulated": ("P", SOFT),
     "run": ("o", BLUE),
 }
 FILLED = "ovsPX*p<>"  # marks of computed series that are no source

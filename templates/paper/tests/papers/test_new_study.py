@@ -5,17 +5,18 @@ import asyncio
 import pandas as pd
 import pytest
 
-from bedside.papers.new_study import data, scores, study, tables
+from bedside.papers.new_study import data, scores, study
 from bedside.read import claims, sources
-from bedside.write.tables import BOUNDS
+from bedside.write.results import means
 from cells import wanted
 
 NOTEBOOK = "new_study/01_first_section"
 
 
-def table_1(run, judged):
-    """Table 1 by the notebook's own definition of the score."""
-    return tables.right(run, wanted(NOTEBOOK, "counts", judged=judged))
+def table_1(judged):
+    """This run's rows of Table 1 by the notebook's own definition of the score."""
+    scored = wanted(NOTEBOOK, "scored", judged=judged)
+    return means(scored, {"right": "right, %"}).set_index("row")
 
 
 @pytest.fixture
@@ -61,21 +62,22 @@ def test_a_model_s_answers_stand_beside_those_without_one(run):
         "served": 3,
     }
     judged = asyncio.run(study.judged(run, answers, labelled))
-    table = table_1(run, judged)
-    mine = table[table["source"] == "run"].set_index("row")["value"]
-    assert mine.to_dict() == {"reference": 100, "one advice": 0, "served": 0}
-    right = table.set_index(["source", "row"])["value"]["run", "reference"]
-    made = claims.decided("new_study", {"right": right, "round": round})
+    value = table_1(judged)["value"]
+    assert value.to_dict() == {"reference": 100, "one advice": 0, "served": 0}
+    made = claims.decided("new_study", {"right": value["reference"], "round": round})
     assert {*claims.load("new_study")} == {*made}
 
 
-def test_what_was_not_graded_is_unscored_and_bounded(run):
+def test_what_was_not_graded_is_unscored_and_bounded():
     # one of two right, one without a verdict: 1 of 2; 33% if that one were wrong, 67% if right
     judged = pd.DataFrame(
-        {"model": "m", "status": ["graded", "graded", "unparsed"], "value": [1, 0, None]}
+        {
+            "item": ["a", "b", "c"],
+            "model": "m",
+            "status": ["graded", "graded", "unparsed"],
+            "value": [1, 0, None],
+        }
     )
-    table = table_1(run, judged).set_index(["row", "column"])
-    found = table.loc[("m", tables.RIGHT)]
+    found = table_1(judged).loc["m"]
     assert (found["value"], found["n"], found["unscored"]) == (50, 2, 1)
-    bounds = table.loc[("m", tables.RIGHT + BOUNDS)]
-    assert [round(bounds["low"]), round(bounds["high"])] == [33, 67]
+    assert [round(found["worst"]), round(found["best"])] == [33, 67]
