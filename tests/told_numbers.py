@@ -1,6 +1,6 @@
-"""Numbers in notebooks' markdown that neither their outputs nor the papers have (`make lint`).
+"""Numbers in notebooks' texts that neither their outputs nor the papers have (`make lint`).
 
-A number may stand in the text of a study's notebook if it is among the committed numbers of that
+A number may stand in the markdown of a study's notebook, or in the headline of a figure, if it is among the committed numbers of that
 notebook (figures/public), its claims, or what the paper prints (data/published), rounded as it is
 written; percentages may be shares. Numbers below ten, in code, in names and in references to
 sections, tables and figures aren't checked.
@@ -67,10 +67,10 @@ def main():
         if not path.is_file():
             continue
         values = known(folder, name, entry)
-        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
-            if cell["cell_type"] == "markdown":
-                text = "".join(cell["source"])
-                wrong += [f"{path.relative_to(ROOT)}: {n}" for n in unknown(text, values)]
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        texts = ["".join(c["source"]) for c in cells if c["cell_type"] == "markdown"]
+        texts += {o["message"] for o in entry["outputs"] if o.get("message")}
+        wrong += [f"{path.relative_to(ROOT)}: {n}" for t in texts for n in unknown(t, values)]
     if wrong:
         sys.exit("\n".join([*wrong, "these numbers are in no output of their notebooks"]))
 

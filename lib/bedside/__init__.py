@@ -66,8 +66,9 @@ OFFERED = {
     "run_asking": "judging.judges:run_asking",
     "verdicts_by_judge": "judging.judges:verdicts_by_judge",
     "tables": "write.tables:",
-    "estimated_means": "write.tables:estimated_means",
-    "published_rows": "write.tables:published_rows",
+    "means": "write.results:means",
+    "points": "write.results:points",
+    "charts": "write.charts:",
     "plots": "write.plots:",
     "label_beside": "write.plots:label_beside",
 }  # name: the module that has it, read when first used, then a colon and what it is called there

@@ -25,12 +25,12 @@ from statsmodels.stats.multitest import multipletests
 
 from bedside import stats
 from bedside.papers.meddialbench import scores
-from bedside.papers.meddialbench.printed import combinations, ratios, share
+from bedside.papers.meddialbench.printed import share
 from bedside.papers.meddialbench.tables import (
-    interactions,
     single,
     vulnerability,
 )
+from cells import wanted
 from meddialbench_cells import accuracy, baseline_rows, dose, of_interactions, selected
 
 
@@ -179,10 +179,12 @@ def test_observed_over_expected_is_equation_1_over_the_cases_of_all_four_cells(r
             a, b = four(right, "a", pair), four(right, "b", pair)
             both = [[x[k] for k in sorted(a.keys() & b.keys())] for x in (a, b)]
             mean = np.mean([equation_1(cells) for cells in both])
-            expected["mean", pair] = len(both[0]), mean, 0, 0
+            expected["mean", pair] = len(both[0]), mean
     made = scores.interactions(done, PAIRS | {"three": ("vague", "dominant", "denial")}, run)
-    numbers = made.set_index(["model", "configuration"])[["n", "value", "eligible", "failing"]]
-    same({k: tuple(v) for k, v in numbers.iterrows()}, told | expected)
+    numbers = made.set_index(["model", "configuration"])[["n", "value"]]
+    same(
+        {k: tuple(v) for k, v in numbers.iterrows()}, {k: v[:2] for k, v in told.items()} | expected
+    )
     known = made.dropna(subset=["low"])
     assert (
         len(known)
@@ -191,17 +193,6 @@ def test_observed_over_expected_is_equation_1_over_the_cases_of_all_four_cells(r
     )
     _, cells = of_interactions(run, PLAN, done)  # the notebook's own way
     same({tuple(c[:2]): (c[2], c[3], *c[4:]) for c in cells}, told)
-    rows_ = rows(
-        interactions.interaction_table(
-            run, PLAN, ratios(run, combinations(PLAN)), made, scores.pooled(done, {}, run)
-        )
-    )
-    for (m, pair), (n, oe, able, failing) in (told | expected).items():
-        assert rows_[pair, f"O/E, {m}"][:2] == pytest.approx((oe, n), nan_ok=True)
-        if m != "mean":
-            part = 100 * failing / able if able else NAN
-            found = rows_[pair, f"{interactions.ALONE}, {m}"][:2]
-            assert found == pytest.approx((part, able), nan_ok=True)
     run.models = ["a"]
     assert "mean" not in {*scores.interactions(done, PAIRS, run)["model"]}
 
@@ -235,27 +226,19 @@ def test_what_fails_only_in_combination_is_counted_and_pooled(run, seed):
     }
 
     lies = [pair for pair in PAIRS if "fabricating" in PAIRS[pair]]
-    groups = {scores.FABRICATED: lies, scores.OTHERS: [p for p in PAIRS if p not in lies]}
-    parts = {(g, m): (pairs, [m]) for g, pairs in groups.items() for m in DOCTORS}
-    parts |= {(g, "all models"): (pairs, ["a", "b"]) for g, pairs in groups.items()}
-    parts |= {(p, "all models"): ([p], ["a", "b"]) for p in PAIRS}
-    made = scores.pooled(done, PAIRS, run).rename(
-        columns={"configuration": "row", "model": "column"}
-    )
-    same(
-        rows(made),
-        {
-            name: counted(
-                [
-                    float((m, pair, k) in failed) if k in right[m, pair] else NAN
-                    for m, pair in itertools.product(models, pairs)
-                    for k in able.get((m, pair), ())
-                ],
-                100,
-            )
-            for name, (pairs, models) in parts.items()
-        },
-    )
+    groups = {"pairs with fabricating": lies, "other pairs": [p for p in PAIRS if p not in lies]}
+    groups |= {p: [p] for p in PAIRS}
+    whose = {m: [m] for m in DOCTORS} | {"all models": ["a", "b"]}
+    cells = {
+        (group, f"fail only in combination, %, {who}"): [
+            float((m, pair, k) in failed) if k in right[m, pair] else NAN
+            for m, pair in itertools.product(models, pairs)
+            for k in able.get((m, pair), ())
+        ]
+        for (group, pairs), (who, models) in itertools.product(groups.items(), whose.items())
+    }
+    made = wanted("meddialbench/04_interactions", "alone", run=run, judged=done, pairs=PAIRS)
+    same(rows(made), {name: counted(values, 100) for name, values in cells.items() if values})
     worst = scores.most_misled(done).iloc[0]
     assert (worst["correct"], worst["misled"], worst["model"]) == (0, 1, "rules")
 
@@ -287,26 +270,19 @@ def test_a_mixed_model_finds_the_effects_that_were_simulated(both):
     done = simulated(rng, 150, effects, both)
     done.loc[::40, "correct"] = NAN
     worse = done.assign(model="bad", correct=done["correct"] * (rng.random(len(done)) < 0.4))
-    made = scores.mixed(done, PLAN).set_index("term")
-    assert made.at["fabricating", "low"] > 1 and made.at["baseline", "high"] < 0
-    assert made.at["vague", "low"] < 0 < made.at["vague", "high"]
+    made = scores.mixed(done, PLAN).set_index("row")
+    assert made.at["fabricating", "low"] > np.e and made.at["baseline", "high"] < 1
+    assert made.at["vague", "low"] < 1 < made.at["vague", "high"]
     at = made.loc["C1: fabricating × withholding"]
-    assert at["high"] < 0 if both < 0 else at["low"] > 0
+    assert at["high"] < 1 if both < 0 else at["low"] > 1
     assert (made["n"] == done["correct"].notna().sum()).all()
-    odds = rows(interactions.mixed_table(made.reset_index(), done))
-    assert odds["fabricating", "odds ratio of failure"][0] == pytest.approx(
-        np.exp(made.at["fabricating", "value"])
-    )
     if both > 0:
-        two = scores.mixed(pd.concat([done, worse]), PLAN).set_index("term")
-        assert two.at["bad (against m)", "low"] > 0
+        two = scores.mixed(pd.concat([done, worse]), PLAN).set_index("row")
+        assert two.at["bad (against m)", "low"] > 1
 
 
 @pytest.mark.parametrize("right", [[0, 0, 0], [1, 1, 1], [NAN] * 3, [1], [NAN, 1, 1]])
 def test_there_is_no_mixed_model_of_what_does_not_vary(right):
     done = outcomes_of({"baseline": ((), right), "vague": (("vague",), right)})
-    assert scores.mixed(done, PLAN) is None
-    assert (
-        list(rows(interactions.mixed_table(None, done)).values())[0][1]
-        == 2 * np.isfinite(right).sum()
-    )
+    (odds,) = rows(scores.mixed(done, PLAN)).values()
+    assert odds[0] != odds[0] and odds[1] == 2 * np.isfinite(right).sum()

@@ -4,11 +4,11 @@ import math
 
 import pandas as pd
 
-from bedside.write import plots
+from bedside.write import charts, plots
 
-from . import charts
+from . import charts as own
 from .design import BASELINE
-from .printed import N
+from .printed import MODELS, N
 from .rules import NAME as RULES
 from .scores import WORST
 from .tables.single import COVERAGE, POINTS
@@ -59,7 +59,7 @@ def coverage(rows):
         figure, (axes,) = plots.figure((5.6, 3))
     names = pairs["row"].str.split(",").str[0].map(said)
     values = pairs[POINTS].map("{:.1f} points".format)
-    charts.points(
+    own.points(
         axes[-1],
         pairs.assign(label=names + ": " + values),
         COVERAGE,
@@ -148,7 +148,7 @@ def _lost(part):
 
 def _dose(ax, part, design, dimension, lost, ink, ends):
     title = design.dimensions[dimension]["title"]
-    charts.slopes(ax, part, "severity", ink, ends, title)
+    own.slopes(ax, part, "severity", ink, ends, title)
     mean = part[part["source"] == "published"].groupby("severity")["value"].mean()
     if not ends:
         ax.plot(mean.index, mean, color=plots.INK, linewidth=2.2, zorder=1)
@@ -168,117 +168,36 @@ def _dose(ax, part, design, dimension, lost, ink, ends):
 
 
 def interactions(rows, design):
-    """Figure 4: O/E by combination on a log scale, from 1 to the printed mean.
+    """Figure 4: O/E by combination, pairs with WORST on top. Ticks: the paper's single models.
 
-    rows: of `tables.interactions.interaction_table`. Hollow: printed means; lines and ticks: their
-    recomputed interval and single models; filled: this run's doctors, if they have an O/E above 0.
+    rows: columns "O/E" and "O/E, model"; this run's doctors are drawn, if their ratio is above 0.
     """
-    ratio = rows[rows["column"].str.startswith("O/E")]
-    ratio = ratio.astype({c: float for c in ("value", "low", "high")})
-    doctor = ratio["column"].str.removeprefix("O/E").str.removeprefix(", ")
-    of = {s: ratio[ratio["source"] == s].assign(doctor=doctor) for s in set(ratio["source"])}
-    means = of["published"].set_index("row")["value"].sort_values()
-    bad = {c: WORST in levels(design, c) for c in ratio["row"]}
-    order = sorted(bad, key=lambda c: (not bad[c], means.get(c, math.inf)))
-    place = {c: len(order) - k for k, c in enumerate(order)}
-    figure, ((ax,),) = plots.figure((plots.WIDE, 0.42 * len(order) + 0.9))
+    rows = rows[rows["value"] > 0]
+    model = rows["column"].str.removeprefix("O/E").str.removeprefix(", ")
+    rows = rows.assign(column="O/E", series=rows["source"].where(rows["source"] != "run", model))
+    single = (rows["source"] == "recomputed") & (model != "")
+    printed = rows[rows["source"] == "published"].set_index("row")["value"]
+    worst = {c: WORST in levels(design, c) for c in rows["row"]}
+    order = sorted(worst, key=lambda c: (not worst[c], printed.get(c, math.inf)))
+    how = {"references": {"O/E": 1}, "xlabel": "observed / expected accuracy (log scale)"}
+    figure = charts.forest(rows[~single], order=order, **how)
+    (ax,) = figure.axes
+    height = [len(order) - 1.3 - order.index(c) for c in rows.loc[single, "row"]]
+    ax.plot(rows.loc[single, "value"], height, "|", color=plots.SOFT, markersize=7)
+    ax.set_yticks(ax.get_yticks(), [in_words(design, c) for c in order])
     ax.set_xscale("log")
-    ax.axvline(1, color=plots.INK, linewidth=1.4)
-    for c, y in place.items():
-        ink = plots.RED if bad[c] else plots.SOFT
-        _ratio(ax, y, means.get(c), {s: f[f["row"] == c] for s, f in of.items()}, ink)
-    ax.set_yticks(list(place.values()), [in_words(design, c) for c in place])
-    for text, c in zip(ax.get_yticklabels(), place):
-        text.set_color(plots.RED if bad[c] else plots.INK)
-    ax.set_ylim(0.4, len(order) + 1)
-    for way, side, ink in (
-        ("← fewer than expected", "right", plots.RED),
-        ("more →", "left", plots.SOFT),
-    ):
-        shift = {"xytext": (-6 if side == "right" else 6, 0), "textcoords": "offset points"}
-        look = {"ha": side, "va": "center", "color": ink, "fontsize": plots.SMALL}
-        ax.annotate(way, (1, len(order) + 0.75), **shift, **look)
-    ax.grid(axis="y", visible=False)
-    ax.spines["left"].set_visible(False)
-    ax.tick_params(length=0)
-    _log_ticks(ax, ratio.loc[ratio["value"] > 0, "value"])
-    ax.set_xlabel("observed / expected accuracy (log scale)")
-    if len(of.get("run", ())):
-        plots.legend_below(figure)
-    none = ratio[(ratio["source"] == "run") & (ratio["value"] <= 0)]
-    names = "; ".join(none["row"] + none["column"].str.removeprefix("O/E"))
-    low, rest = (means[means.index.map(bad.get) == kind] for kind in (True, False))
-    fewer, most = 100 * (1 - low), 100 * (rest - 1).abs().max() + 0.5  # as far as rounding allows
-    return plots.message(
-        figure,
-        f"On average, pairs with fabricating leave {fewer.min():.0f} to {fewer.max():.0f}% fewer"
-        f" right diagnoses than expected; other pairs stay within {math.ceil(most)}%",
-        bool(len(low) and len(rest) and fewer.min() > most),
-        "Observed accuracy over the accuracy expected if both effects multiply. Means of the"
-        f" paper's five models, {N} cases each (Table 4). Ticks (single models) and 95% intervals,"
-        " as if cells were independent: recomputed from Table 9."
-        + f" O/E of 0, not shown: {names}."
-        * (names != ""),
-    )
-
-
-def _ratio(ax, y, mean, of, ink):
-    """One combination of Figure 4: its printed mean, what is recomputed, and this run's doctors."""
-    back = of["recomputed"]
-    each = back[back["doctor"] != ""].sort_values("value")
-    ax.plot(each["value"], [y] * len(each), "|", color=plots.CONTEXT, markersize=9, zorder=2)
-    for r in back[back["doctor"] == ""].itertuples():
-        ax.plot([r.low, r.high], [y, y], color=ink, linewidth=1.2, zorder=2)
-    if mean:
-        ax.barh(y, mean - 1, 0.3, left=1, color=plots.tint(ink, 0.3), zorder=1)
-        look = {"markerfacecolor": plots.CARD, "markeredgewidth": 1.8, "markersize": 8}
-        ax.plot(mean, y, "o", color=ink, zorder=3, **look)
-        look = {"ha": "right", "va": "center", "color": ink, "fontweight": "bold"}
-        ax.text(1.06, y, f"{mean:.2f}", transform=ax.get_yaxis_transform(), **look)
-    mine = of.get("run", back[:0])
-    for k, r in enumerate(mine[mine["value"] > 0].itertuples()):
-        marker, low = "osv^PX"[k % 6], max(r.low, 0.05) if r.low == r.low else r.value
-        high, down = r.high if r.high == r.high else r.value, y - 0.16 - 0.1 * k
-        look = {"color": plots.BLUE, "linewidth": 0.8, "label": f"This run: {r.doctor}"}
-        ax.plot([low, r.value, high], [down] * 3, marker=marker, markevery=[1], **look)
-
-
-def _log_ticks(ax, values):
-    """Ticks of a ratio's log axis, which ends where the ratios do."""
-    low, high = values.min() / 1.04, values.max() * 1.04
-    ticks = [
-        t for t in (0.1, 0.2, 0.3, 0.5, 0.6, 0.8, 1, 1.2, 1.5, 2, 3, 5, 10) if low <= t <= high
-    ]
-    ax.set_xlim(low, high)
-    ax.set_xticks(ticks, [f"{t:g}" for t in ticks])
+    ax.set_xticks(*zip(*((t, f"{t:g}") for t in (0.2, 0.3, 0.5, 0.7, 1, 1.4, 2, 3))), minor=False)
     ax.minorticks_off()
+    return figure
 
 
 def profiles(rows, design):
-    """Changes of accuracy by configuration and model, sorted by their mean; this run's beside.
-
-    rows: losses, of `tables.vulnerability.profile_rows`.
-    """
+    """Change of accuracy by configuration and model, the largest mean loss on top; rows: losses."""
     rows = rows.assign(value=-100 * rows["value"].astype(float))
-    paper, mine = (rows[rows["source"] == source] for source in ("recomputed", "run"))
-    mean = paper.groupby("row")["value"].mean().reindex(dict.fromkeys(rows["row"]))
-    order = list(mean.sort_values(kind="stable").index)
-    words = {c: in_words(design, c) for c in order}
-    doctors = mine["column"].nunique()
-    size = ((9 if doctors else 7), 0.27 * len(order) + 0.9)
-    ratios = [5, max(1.2, doctors)][: 1 + (doctors > 0)]
-    figure, (axes,) = plots.figure(size, 1, len(ratios), sharey=True, width_ratios=ratios)
-    parts = [paper, mine] if doctors else [paper]
-    for ax, part, title in zip(axes, parts, ("The paper's models", "This run")):
-        part = part.sort_values("row", key=lambda r: r.map(order.index), kind="stable")
-        shown = part.assign(row=part["row"].map(words))
-        plots.changes(ax, shown, most=rows["value"].abs().max(), title=title * (doctors > 0))
-    worst = paper[paper["value"] == paper.groupby("column")["value"].transform("min")]["row"]
-    return plots.message(
-        figure,
-        f"All {plots.spelt(paper['column'].nunique())} models lose most when patients fabricate"
-        " and do something else besides",
-        all(WORST in levels(design, c) and len(levels(design, c)) > 1 for c in worst),
-        f"Change of accuracy against the cooperative patient, points ({N} cases), recomputed from"
-        " Table 9. Framed: each model's worst.",
-    )
+    paper = rows[rows["source"] == "recomputed"]
+    order = paper.groupby("row")["value"].mean().sort_values(kind="stable").index
+    order = dict.fromkeys([*order, *rows["row"]])
+    rows = rows.assign(row=[in_words(design, c) for c in rows["row"]], source="")
+    panels = {"The paper's models": MODELS, "This run": sorted({*rows["column"]} - {*MODELS})}
+    panels = {title: columns for title, columns in panels.items() if columns}
+    return charts.heat(rows, panels=panels, order=[in_words(design, c) for c in order], signed=True)

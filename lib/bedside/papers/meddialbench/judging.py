@@ -246,7 +246,7 @@ async def diagnosed(run, known, texts, held):
 
 
 async def outcomes(run, known, texts, held):
-    """`diagnosed` with coverage and per_turn, NaN if unscored.
+    """`diagnosed` with coverage and per_turn, NaN if unscored; the unit is the case.
 
     A dialogue that broke off has the coverage of what was said; one in which a speaker's reply held
     no text has neither coverage nor turns.
@@ -255,7 +255,7 @@ async def outcomes(run, known, texts, held):
     heard = answered(held)
     marks = await which(run, disclosures(heard), "judge_coverage", known.rows("coverage"))
     told = yes(marks["value"]).groupby(marks["item"]).mean()
-    done["coverage"] = done["item"].map(told)
+    done["unit"], done["coverage"] = done["case"], done["item"].map(told)
     done["turns"] = done["turns"].where(done["item"].isin(heard["item"]))
     done["per_turn"] = done["coverage"] / done["turns"].where(done["turns"] > 0)
     return done

@@ -4,7 +4,8 @@ Its percentages, of 17 configurations by five models, have one count of N cases 
 """
 
 import functools
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -93,25 +94,6 @@ def excess(scale: str, combination: str, levels: tuple[str, str], right: pd.Data
     return harm.loc[combination] - harm.loc[a] - harm.loc[b] + harm.loc[BASELINE]
 
 
-DRAWS = 10_000
-
-
-def ratio_draws(run: Run, combinations: Mapping[str, tuple]) -> np.ndarray:
-    """Draws of O/E, with each printed accuracy as a binomial: (DRAWS, combinations, models).
-
-    In fact all cells and models share the same cases, but the printed numbers don't show how. An
-    interval from these draws shows the width that the number of cases gives; it is not a test.
-    """
-    rng, table = run.rng("ratio"), counts()
-    cells = dict.fromkeys([BASELINE, *combinations, *sum(combinations.values(), ())])
-    made = {c: rng.binomial(N, table.loc[c] / N, (DRAWS, len(MODELS))) / N for c in cells}
-    drawn = [
-        made[c] * made[BASELINE] / np.maximum(made[x] * made[y], 1 / N**2)
-        for c, (x, y) in combinations.items()
-    ]
-    return np.stack(drawn, axis=1)
-
-
 SLOPES = {  # of harm in accuracy, on each of SCALES
     "success multiplied": lambda right: -1 / right,
     "risks added": lambda right: -np.ones_like(right),
@@ -125,21 +107,43 @@ def beyond(
 ) -> tuple[float, float, float]:
     """`interaction`, and its standard error over cases: (mean, least, most).
 
+    right: as for `excess`; without it, Table 9's.
+    """
+    right = counts() / N if right is None else right
+    mean = float(excess(scale, combination, levels, right).mean())
+    return mean, *_errors(scale, combination, levels, right, 1 / right.shape[1])
+
+
+def _errors(scale, combination, levels, right, weights):
+    """Least and most standard error, over cases, of a mean excess by models with weights.
+
     By the delta method. Printed margins don't show which cases a cell has right. least: a case
     that is right in one cell is right in all that are easier; most: the same within each side, the
     pair with the baseline and the two levels, and as few as possible right on both sides. No
-    overlap gives a larger error. right: as for `excess`; without it, Table 9's.
+    overlap gives a larger error.
     """
-    right = counts() / N if right is None else right
     sides = {combination: 1, BASELINE: 1} | dict.fromkeys(levels, -1)
-    share, sign = right.loc[list(sides)].to_numpy(), np.repeat(list(sides.values()), len(MODELS))
-    p = share.ravel()
-    w = sign * SLOPES[scale](p) / len(MODELS)
+    p, sign = right.loc[list(sides)].to_numpy(), np.array(list(sides.values()))[:, None]
+    w = (sign * SLOPES[scale](p) * weights).ravel()
+    sign, p = np.repeat(sign, p.shape[1]), p.ravel()
     nested, apart = np.minimum.outer(p, p), np.maximum(0, np.add.outer(p, p) - 1)
     opposed = np.where(np.equal.outer(sign, sign), nested, apart)
-    least, most = (np.sqrt(w @ (both - np.outer(p, p)) @ w / N) for both in (nested, opposed))
-    mean = float(excess(scale, combination, levels, right).mean())
-    return mean, float(least), float(most)
+    return [float(np.sqrt(w @ (both - np.outer(p, p)) @ w / N)) for both in (nested, opposed)]
+
+
+def mean_over_expected(
+    combination: str, levels: tuple[str, str], models: Sequence[str]
+) -> stats.Interval:
+    """Mean O/E of models in Table 9, with the widest interval that any overlap of cases gives.
+
+    By the delta method for the logarithm of the mean; see `_errors`.
+    """
+    right = counts()[list(models)]
+    each = over_expected(right.T, {combination: levels})[combination]
+    weights = (each / each.sum()).to_numpy()
+    _, most = _errors("success multiplied", combination, levels, right / N, weights)
+    value, factor = float(each.mean()), math.exp(1.96 * most)
+    return stats.Interval(value, value / factor, value * factor, N)
 
 
 def marks(run):

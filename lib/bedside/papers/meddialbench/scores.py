@@ -14,12 +14,11 @@ import pandas as pd
 from bedside import stats
 from bedside.read.checks import complete, joined, numbers
 from bedside.run import Run
-from bedside.write.tables import share
+from bedside.write.tables import frame
 
 from .design import BASELINE
 
 WORST = "fabricating"  # the level of the paper's interactions
-FABRICATED, OTHERS = f"pairs with {WORST}", "other pairs"
 # terms of `mixed` other than effects
 INTERCEPT, BETWEEN = BASELINE, "standard deviation between cases"
 
@@ -66,13 +65,11 @@ def _discordant(before, after):
 
 
 def interactions(done: pd.DataFrame, combinations: Mapping[str, tuple], run: Run) -> pd.DataFrame:
-    """O/E (equation 1) of each combination and model, and failures under combinations only.
+    """O/E (equation 1) of each combination and model, on the cases scored in all four cells.
 
-    On the cases scored in all four cells. Frame: model, configuration; value, low, high (interval
-    over cases); n (cases); eligible (right at the baseline and under each level alone); failing
-    (those of them that are wrong under the combination). value is NaN if the expected accuracy is
-    0. If the run has several models, `mean` is the mean of their ratios on the cases scored for all
-    of them; the rules are not part of it.
+    Frame: model, configuration; value, low, high (interval over cases); n (cases). value is NaN if
+    the expected accuracy is 0. If the run has several models, `mean` is the mean of their ratios on
+    the cases scored for all of them; the rules are not part of it.
     """
     table, rows = wide(done, "correct"), []
     groups = {m: [m] for m in done["model"].unique()}
@@ -87,11 +84,9 @@ def interactions(done: pd.DataFrame, combinations: Mapping[str, tuple], run: Run
             row = {"model": group, "configuration": name, "n": len(both)}
             if len(both):
                 (i,) = stats.mean(both, scale=(0, inf), combine=observed_over_expected)
-                able = both[both[:, 1:].all(1)] if group != "mean" else both[:0]
-                row |= {"value": i.value, "low": i.low, "high": i.high}
-                row |= {"eligible": len(able), "failing": int((1 - able[:, 0]).sum())}
+                row |= i._asdict()
             rows.append(row)
-    numbers = ["value", "low", "high", "n", "eligible", "failing"]
+    numbers = ["value", "low", "high", "n"]
     return pd.DataFrame(rows).reindex(columns=["model", "configuration", *numbers])
 
 
@@ -127,29 +122,6 @@ def only_combined(done, combinations):
     return able[able["correct"] == 0].reset_index(drop=True)
 
 
-def pooled(done, combinations, run):
-    """How many of the `eligible` fail, in percent, pooled over pairs and over models (section 4.3).
-
-    Frame: configuration (a pair, or a group of pairs), model, value, low, high (over cases), n,
-    unscored. Pairs are pooled for each doctor. If the run has several models, pairs and groups are
-    pooled for all of them; the rules are not part of it.
-    """
-    able, rows = eligible(done, combinations), []
-    bad = [c for c, levels in combinations.items() if WORST in levels]
-    rest = [c for c in combinations if c not in bad]
-    doctors = {m: [m] for m in done["model"].unique()}
-    several = {"all models": run.models} if len(run.models) > 1 else {}
-    for group, pairs in {FABRICATED: bad, OTHERS: rest, **{c: [c] for c in combinations}}.items():
-        for name, models in {**(doctors if group not in pairs else {}), **several}.items():
-            part = able[able["configuration"].isin(pairs) & able["model"].isin(models)]
-            scored = part.dropna(subset=["correct"])
-            shared = share(scored["correct"] == 0, scored["case"])
-            if pairs:
-                rows.append((group, name, *shared, len(part) - len(scored) or None))
-    columns = ["configuration", "model", "value", "low", "high", "n", "unscored"]
-    return pd.DataFrame(rows, columns=columns)
-
-
 def lost(done):
     """Consultations with a wrong diagnosis, whose case is right at baseline."""
     complete(done, ["case", "model", "configuration"])
@@ -166,19 +138,21 @@ def most_misled(done):
 
 
 def mixed(done, design):
-    """A mixed-effects logistic model of failure, with the case as random effect.
+    """Odds ratios of failure by a mixed-effects logistic model, with the case as random effect.
 
-    Fixed effects are levels, combinations and models. Frame: term, value (log odds; the logarithm
-    for BETWEEN), low, high (95%), n. This is statsmodels' Bayesian binomial mixed model, fitted by
-    a variational approximation, whose intervals are rather too narrow. Normal priors (standard
-    deviation 2) keep terms finite that the data don't bound. Unlike O/E, it defines independence on
-    the scale of odds: a combination's term is the effect beyond the sum of its two levels. None
-    without two cases, or if all consultations fail or none does.
+    Fixed effects are levels, combinations and models. Rows of a table: the odds at baseline, an
+    odds ratio for each term, and the standard deviation between cases, on log odds, as a factor.
+    This is statsmodels' Bayesian binomial mixed model, fitted by a variational approximation, whose
+    intervals are rather too narrow. Normal priors (standard deviation 2) keep terms finite that the
+    data don't bound. Unlike O/E, it defines independence on the scale of odds: a combination's term
+    is the effect beyond the sum of its two levels. The odds have no value without two cases, or if
+    all consultations fail or none does.
     """
     done = numbers(complete(done, ["case", "model", "configuration", "levels"]), ["correct"])
     rows = done.dropna(subset=["correct"])
     if rows["correct"].nunique() < 2 or rows["case"].nunique() < 2:
-        return None
+        odds = (INTERCEPT, "odds of failure", "run", None, None, None, len(rows))
+        return frame([(*odds, len(done) - len(rows) or None)])
     from statsmodels.genmod.bayes_mixed_glm import BinomialBayesMixedGLM
 
     terms = _terms(done, rows, design)
@@ -195,8 +169,12 @@ def mixed(done, design):
     made = model.fit_vb(mean=np.zeros(size), sd=np.full(size, 0.6))  # otherwise the start is random
     mean = np.concatenate([made.fe_mean, made.vcp_mean])
     margin = 1.96 * np.concatenate([made.fe_sd, made.vcp_sd])
-    limits = {"low": mean - margin, "high": mean + margin, "n": len(rows)}
-    return pd.DataFrame({"term": [*terms, BETWEEN], "value": mean, **limits})
+    ends = np.exp([mean, mean - margin, mean + margin]).T
+    named = {INTERCEPT: "odds of failure", BETWEEN: "log odds"}
+    return frame(
+        (term, named.get(term, "odds ratio of failure"), "run", *three, len(rows))
+        for term, three in zip([*terms, BETWEEN], ends)
+    )
 
 
 def _terms(done, rows, design):
