@@ -17,8 +17,8 @@ import medhalu_cells
 import radiation_cells
 from bedside.judging import trust_cards
 from bedside.own import results
+from bedside.papers.cancer_myth import released
 from bedside.papers.cancer_myth import scores as cancer_myth
-from bedside.papers.cancer_myth.tables import systems
 from bedside.papers.cancer_myth.v2 import scores as cures
 from bedside.papers.meddialbench import scores as consulted
 from bedside.papers.meddialbench.tables import baseline
@@ -202,8 +202,8 @@ def by_onset(run, frame):
 
 MEASURES = {
     "PCS and PCR": (MYTHS, lambda run, f: cancer_myth.scores(f, ["category"])),
-    "pairs of systems": (MYTHS, lambda run, f: systems.pairs(f, run)),
-    "agreement of systems": (MYTHS, lambda run, f: systems.agreement(f)),
+    "pairs of systems": (MYTHS, lambda run, f: released.pairs(f, run)),
+    "agreement of systems": (MYTHS, lambda run, f: released.agreement(f)),
     "rates of the cures": (CURES, lambda run, f: cures.rates(f)),
     "against plain": (CURES, lambda run, f: cures.balanced(cures.rates(f))),
     "Table 6": (DETECTED, lambda run, f: medhalu_cells.six(run, f, ITEMS)),
