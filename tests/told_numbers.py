@@ -1,9 +1,9 @@
 """Numbers in notebooks' texts that neither their outputs nor the papers have (`make lint`).
 
-A number may stand in the markdown of a study's notebook, or in the headline of a figure, if it is among the committed numbers of that
-notebook (figures/public), its claims, or what the paper prints (data/published), rounded as it is
-written; percentages may be shares. Numbers below ten, in code, in names and in references to
-sections, tables and figures aren't checked.
+A number may be in the markdown of a study's notebook, or in the headline of a figure, if it is
+among the committed numbers of that notebook (figures/public), its claims, or what the paper prints
+(data/published), rounded as it is written; percentages may be shares. Numbers below ten, in code,
+in names and in references to sections, tables and figures aren't checked.
 """
 
 import json

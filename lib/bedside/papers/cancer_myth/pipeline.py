@@ -198,6 +198,22 @@ def selected(generated, offered, rng):
     return made, balance(known, per_model, per_category, rng)
 
 
+def stages(generated, run):
+    """Questions before balancing and after: {stage: frame with category and generator}.
+
+    Beside the candidates what Algorithm 1 selects here, with the first set, which it leaves alone.
+    """
+    after = data.released(run)
+    offered = after["candidates"]
+    _, chosen = selected(generated, offered, run.rng("Algorithm 1"))
+    return {
+        "generated": generated,
+        "Algorithm 1, here": pd.concat([offered[offered["first"]], chosen]),
+        "candidates": offered,
+        "released": after["released"],
+    }
+
+
 def _numbers(rest):
     """Questions of a generator, and of each of its categories, in what was balanced."""
     per_model = int(rest["generator"].value_counts().max())
