@@ -1,4 +1,4 @@
-"""MedDialBench: figures draw what their rows hold."""
+"""MedDialBench: figures draw what their rows hold, and headlines are borne out by numbers."""
 
 from types import SimpleNamespace
 
@@ -24,6 +24,16 @@ NO_DOSE = pd.DataFrame(columns="dimension source severity column value low high"
 @pytest.fixture
 def run(run_of):
     return run_of("meddialbench", "03_single_dimension")
+
+
+def test_the_printed_numbers_bear_out_the_headlines_of_figures_2_and_3(run):
+    right, text = share(run), run.published("text 4.2").set_index("row")["value"]
+    others = right.loc[[level for level in PLAN.adverse if level != "fabricating"]]
+    assert (right.loc["fabricating"] < others.min()).all()
+    lost = right.loc["baseline"].mean() - right.mean(axis=1)
+    assert lost["fabricating"] > 2 * max(lost["withholding"], lost["dominant"])
+    both = "withholding and dominant, loss of coverage"
+    assert text["fabricating, mean loss of coverage"] < text[both]
 
 
 @pytest.mark.parametrize("width", [plots.WIDE, plots.NARROW])
