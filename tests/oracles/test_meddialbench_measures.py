@@ -119,7 +119,7 @@ def test_changes_are_paired_by_case_with_exact_tests_corrected_over_all(run, see
 def tables_of_changes(run, done, table, figure, changed, covered, turned):
     """What tables show of changes: points of accuracy, shares of coverage, marks below 0.05."""
     moved, shown = rows(table.assign(unscored=0)), rows(figure)
-    profile, right, marked = vulnerable(run, PLAN, done, "profile", "accuracy", "marked")
+    profile, right, marked = vulnerable(run, PLAN, done, "profiles", "accuracy", "marked")
     lost, nine = rows(profile.assign(unscored=0)), rows(right)
     for r in changed.itertuples():
         c, m, points = r.configuration, r.model, 100 * r.value

@@ -21,6 +21,7 @@ from bedside.judging import parsing
 from bedside.judging.parsing import REFUSALS
 from bedside.read.checks import complete
 from bedside.write.results import means
+from bedside.write.tables import frame as rows_of
 
 from . import dialogues
 from .data import EARLIER
@@ -253,6 +254,8 @@ def ends(done: pd.DataFrame) -> pd.DataFrame:
     has no diagnosis; whether a reply was cut, and right diagnoses where none was. What never
     occurred with a doctor has no row. done: `judging.outcomes`.
     """
+    if done.empty:
+        return rows_of([(CUT, "no consultation", "run", None, None, None, 0)])
     done = complete(done, ["end", "truncated"], ["by", "why", "reply_status"])
     whole, end = done["end"].isin(ENDED), done["end"].map(ENDS)
     why, status = (done[c].str.split(":").str[0] for c in ("why", "reply_status"))
