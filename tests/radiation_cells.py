@@ -7,9 +7,9 @@ RECALL = "radiation/05_survivorship_recall"
 
 def strata(graded, reference):
     """Recall of each list in each cell of onset and frequency."""
-    return wanted(RECALL, "cells", graded=graded, reference=reference)
+    return wanted(RECALL, "found", graded=graded, reference=reference)
 
 
 def recall_by(found, by):
     """Recall of each list by onset or frequency, from `strata`."""
-    return wanted(RECALL, f"by_{by}", found=found)
+    return wanted(RECALL, "recalls", found=found)[by]

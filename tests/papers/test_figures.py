@@ -6,16 +6,8 @@ import pytest
 from bedside.papers.cancer_myth import figures as cancer_myth
 from bedside.papers.cancer_myth.survey import HUMAN
 from bedside.papers.cancer_myth.tables.generation import HARD
-from bedside.papers.radiation import figures as radiation
-from bedside.papers.radiation.data import SITES
-from bedside.papers.radiation.tables import implied_rows, printed_rows
 from bedside.write import plots
 from bedside.write.tables import Row, frame
-
-COPY = frame(
-    Row("copier", score, "raw", value)
-    for score, value in (("Precision", 0.833), ("Recall", 1.0), ("F1", 0.906))
-)
 
 
 def message(figure):
@@ -42,30 +34,10 @@ def of_cancer_myth(run):
     yield frame(made), lambda rows: draw.generation(rows, []), {"n": 100}, {"row": "GPT-4o"}
 
 
-def of_radiation(run):
-    draw, (one, three, four, five, *late) = (
-        radiation,
-        [printed_rows(run, f"Table {n}") for n in (1, 3, 4, 5, 6, 7)],
-    )
-    yield one, draw.free, 0.9, {"row": "GPT-5.3", "column": "Recall"}
-    low = {"row": "Gemma-2-9B", "column": "F1"}
-    yield three, lambda rows: draw.chosen(rows, one, COPY), 0.39, low
-    high = {"row": "Mistral-7B", "column": "F1"}
-    yield four, lambda rows: draw.sized(rows, three, COPY), 0.95, high
-    rows = implied_rows(run, pd.Series([25.0] * 21))
-    long = {"row": "Qwen-2.5-7B, free-form", "column": "Precision"}
-    yield rows, draw.lengths, {"k": 60}, long
-    yield five, draw.overlaps, 1.0, {"row": "Gemma-2-9B", "column": "Overlap (FF)"}
-    yield pd.concat(late), draw.recalls, 0.6, {"column": "Rare"}
-    rows = frame(Row(site, "all", "raw", n) for site, n in zip(SITES, (23, 23, 27, 29, 24)))
-    yield rows, draw.reference_lengths, 31, {"row": SITES[3]}
-
-
 @pytest.mark.parametrize(
     "paper, notebook, drawn",
     [
         ("cancer_myth", "03_evaluation", of_cancer_myth),
-        ("radiation", "03_grounded_selection", of_radiation),
     ],
 )
 def test_a_figure_says_only_what_its_numbers_bear_out(run_of, paper, notebook, drawn):

@@ -24,10 +24,10 @@ from bedside.papers.meddialbench import scores as consulted
 from bedside.papers.meddialbench.tables import baseline
 from bedside.papers.medhalu.data import DATASETS, TYPES
 from bedside.papers.radiation import scores as radiation
-from bedside.papers.radiation import tables as radiation_tables
 from bedside.read.surroundings import here
 from bedside.run import Run
 from bedside.write import tables
+from bedside.write.results import means as means_of
 from meddialbench_cells import accuracy
 
 NAN = float("nan")
@@ -192,12 +192,13 @@ def scored(frame):
 
 
 def means(run, frame):
-    return tables.estimated_means(scored(frame), radiation.METRICS, ["model", "regime", "profile"])
+    return means_of(scored(frame), radiation.METRICS, "{model}, {regime}, {profile}")
 
 
 def by_onset(run, frame):
     found = radiation_cells.recall_by(radiation_cells.strata(scored(frame), REFERENCE), "onset")
-    return radiation_tables.level_table(run, found, "onset", "Table 6")
+    kinds = {"recall": "", "pooled": ", over effects"}
+    return means_of(found, kinds, column="{onset}{metric}")
 
 
 MEASURES = {
