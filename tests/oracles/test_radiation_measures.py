@@ -13,7 +13,7 @@ from bedside import stats
 from bedside.papers.radiation import data, matching, scores
 from bedside.write.results import means
 from conftest import completion
-from radiation_cells import recall_by, strata
+from radiation_cells import overlaps, recall_by, strata
 from radiation_lists import REFERENCE, TERMS, lists_of, matched
 
 run = radiation_lists.run  # a fixture
@@ -105,7 +105,7 @@ def test_f1_of_the_means_is_of_mean_precision_and_mean_recall(seed):
 def test_overlap_and_changes_by_sets(seed):
     reference, lists = world(seed)
     graded = scores.scored(lists, reference, EFFECTS)
-    found = scores.overlaps(graded, EFFECTS).set_index(["item", "model", "regime"])
+    found = overlaps(graded, EFFECTS).set_index(["item", "model", "regime"])
     assert len(found) == len(lists) / 2
     counts = {}
     for key, part in graded.groupby(["item", "model", "regime"]):

@@ -110,19 +110,6 @@ def pairs(lists):
     return checks.joined(*(half.reset_index() for half in halves), KEYS[:3])
 
 
-def overlaps(graded: pd.DataFrame, terms: Sequence[str]) -> pd.DataFrame:
-    """Overlap of each patient's two lists (3.6): frame item, model, regime, overlap, by_meaning.
-
-    Intersection over union of the words, and of the meanings, of `sets`; NaN where a list is
-    missing. Notebook 04 computes it in the open.
-    """
-    both = pairs(sets(graded, terms))
-    for name, of in {"overlap": "words", "by_meaning": "meanings"}.items():
-        lists = zip(*(both[f"{of}_{p}"] for p in PROFILES))
-        both[name] = [len(a & b) / len(a | b) if a and b else float("nan") for a, b in lists]
-    return both[[*KEYS[:3], "overlap", "by_meaning"]]
-
-
 def strata(graded, reference):
     """What each list found in the cells of onset and frequency that its site has (section 4.7).
 
