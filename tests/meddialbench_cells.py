@@ -54,3 +54,8 @@ def of_interactions(run, plan, done):
     """Notebook 04: the pairs, O/E and cases that fail only in combination, as its cell says."""
     given = {"judged": done, "run": run, "plan": plan, "combinations": "paper"}
     return wanted("meddialbench/04_interactions", "pairs", "mine", **given)
+
+
+def vulnerable(run, plan, done, *names):
+    """Notebook 05: rows of its tables, by the names of its variables."""
+    return wanted("meddialbench/05_vulnerability", *names, judged=done, run=run, plan=plan)

@@ -30,7 +30,7 @@ def run(served, endpoint, tmp_path, monkeypatch):
     endpoint.script = lambda n, body: completion('{"score": 1}')
 
     def run(name, **given):
-        given = {"models": served, "judge": served, "mode": "record", "limit": 2} | given
+        given = {"models": served, "judge": served, "mode": "record"} | given
         asyncio.run(matrix.execute(name, notebooks.typed(name, given)))
 
     return run

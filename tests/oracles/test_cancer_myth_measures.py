@@ -11,11 +11,9 @@ from statsmodels.stats.proportion import proportion_confint
 
 from bedside import stats
 from bedside.judging.trust_cards import trust_card
-from bedside.papers.cancer_myth import data, generation, study, systems
+from bedside.papers.cancer_myth import data, generation, pipeline, released, study, systems
 from bedside.papers.cancer_myth.scores import CORRECTED, corrected, scores
 from bedside.papers.cancer_myth.scores import pairs as pair_rows
-from bedside.papers.cancer_myth.tables import generation as making
-from bedside.papers.cancer_myth.tables import systems as released
 from bedside.papers.cancer_myth.v2 import scores as cured
 from bedside.read.surroundings import here
 from bedside.run import Run
@@ -218,33 +216,24 @@ def test_what_became_of_the_answers(seed):
 @pytest.mark.parametrize("seed", range(2))
 def test_tables_of_the_eight_systems_by_counting(run, seed):
     graded = world(seed)
-    mine = {
-        name: made[made["source"] == "raw"].set_index(["row", "column"])
-        for name, made in {
-            "6a": released.overall(graded, run),
-            "6b": released.by_generator(graded, run),
-            "7": released.by_category(graded, run),
-            "rates": released.rates(graded),
-            "own": released.own(graded),
-            "failed": released.failed(graded),
-            "alike": released.agreement(graded),
-            "judges": released.by_judge({systems.JUDGE: graded}),
-        }.items()
+    made = {
+        name: released.beside(graded, run, f"v1 Figure {name}")[1] for name in ("6a", "6b", "7")
     }
+    made |= {"own": released.own(graded), "failed": released.failed(graded)}
+    made |= {"alike": released.agreement(graded)}
+    mine = {name: rows.set_index(["row", "column"]) for name, rows in made.items()}
     whose = (graded["model"] == graded["generator"]).map({True: "own", False: "others'"})
     for model, part in graded.groupby("model"):
         (pcs, pcr), *_ = counted(part)
         assert mine["6a"].loc[(model, "PCS"), "value"] == pytest.approx(pcs)
-        assert mine["judges"].loc[(model, f"PCR, {systems.JUDGE}"), "value"] == pytest.approx(pcr)
+        assert mine["6a"].loc[(model, "PCR"), "value"] == pytest.approx(pcr)
         for by, some in part.groupby("generator"):
-            (pcs, pcr), *_ = counted(some)
+            (pcs, _), *_ = counted(some)
             at = mine["6b"].loc[(f"{model} on questions by {by}", "PCS"), "value"]
             assert at == pytest.approx(pcs, nan_ok=True)
-            assert mine["rates"].loc[(by, model), "value"] == pytest.approx(pcr, nan_ok=True)
         for kind, some in part.groupby("category"):
-            (pcs, pcr), *_ = counted(some)
+            (pcs, _), *_ = counted(some)
             assert mine["7"].loc[(kind, model), "value"] == pytest.approx(pcs, nan_ok=True)
-            assert mine["rates"].loc[(kind, model), "value"] == pytest.approx(pcr, nan_ok=True)
         for who, some in part.groupby(whose):
             if model in set(graded["generator"]):
                 (_, pcr), n, *_ = counted(some)
@@ -392,7 +381,7 @@ def test_tables_of_the_generation_by_counting(run, seed):
     rng = np.random.default_rng(seed)
     n, run.models = 60, ["a", "b"]
     status = ["new", "copied", "missing", "truncated", "unparsed", "refused", "unanswered: blank"]
-    asked = pd.DataFrame({"generator": rng.choice(["a", "b"], n)})
+    asked = pd.DataFrame({"generator": rng.choice(["a", "b"], n), "item": range(n)})
     asked["myth"] = [f"m{k // 3}" for k in range(n)]
     asked["status"] = rng.choice(status, n, p=[0.7, *[0.05] * 6])
     grade = rng.choice([-1, 0, 1, NAN], n)
@@ -400,11 +389,17 @@ def test_tables_of_the_generation_by_counting(run, seed):
     asked["verdict"] = np.where(came, "graded", np.where(asked["status"] == "new", "unparsed", ""))
     asked["value"] = pd.Series(grade, dtype=object).where(came, None)
     rounds = pd.DataFrame({"generator": ["a"], "myth": ["m3"], "valid": [4], "invalid": [7]})
-    made = making.yield_table(asked, rounds.assign(stopped=""), run)
-    mine = made[made["source"] == "run"].set_index(["row", "column"])["value"]
+    given = {"questions": asked, "rounds": rounds.assign(stopped=""), "run": run}
+    names = "outcomes", "sizes", "theirs"
+    outcomes, sizes, printed = wanted("cancer_myth/02_adversarial_generation", *names, **given)
+    mine = outcomes.set_index(["row", "column"])["value"]
     for name, part in asked.groupby("generator"):
         found = mine[name]
-        grades = {making.HARD: -1, "partly corrected (apart)": 0, "easy (joins the invalid set)": 1}
+        grades = {
+            generation.FOOLS: -1,
+            "partly corrected (apart)": 0,
+            "easy (joins the invalid set)": 1,
+        }
         for column, grade in grades.items():
             hit = [v is not None and v == grade for v in part["value"]]
             assert found[column] == pytest.approx(100 * np.mean(hit)), column
@@ -415,14 +410,14 @@ def test_tables_of_the_generation_by_counting(run, seed):
             assert found.get(f"question {kind}", 0) == pytest.approx(share), kind
         parts = found.drop("question copied", errors="ignore")
         assert parts.sum() + 100 * (part["status"] == "copied").mean() == pytest.approx(100)
-    assert (mine["a after m3", "valid set"], mine["a after m3", "invalid set"]) == (4, 7)
-    printed = made[(made["source"] == "recomputed") & (made["row"] == "GPT-4o")]
+    assert sizes.loc["a after m3"].to_dict() == {"valid set": 4, "invalid set": 7}
+    printed = printed[printed["row"] == "GPT-4o"]
     asked_for = 994 * 3  # three questions on each myth
     said = run.published("v1 text 4.1").query("row == 'candidates' and column == 'GPT-4o'")
     expected = [100 * said["value"].item() / asked_for, asked_for]
     assert printed[["value", "n"]].values.tolist() == [pytest.approx(expected)]
-    kinds = pd.DataFrame({"category": rng.choice(KINDS, n), "myth": asked["myth"]})
-    shares = making.balance_table({"here": (kinds, "run")}).set_index("row")["value"]
+    kinds = asked.assign(category=rng.choice(KINDS, n))
+    shares = pipeline.shares(kinds, KINDS, "here", "run").set_index("row")["value"]
     for kind in KINDS:
         assert shares[kind] == pytest.approx(100 * (kinds["category"] == kind).mean())
 

@@ -23,8 +23,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from bedside.papers.meddialbench import consultations as talks
 from bedside.papers.meddialbench import judging, scores, study
-from bedside.papers.meddialbench.tables import vulnerability
-from meddialbench_cells import adherence, agreement, alone
+from meddialbench_cells import adherence, agreement, alone, vulnerable
 
 
 @pytest.fixture
@@ -41,8 +40,7 @@ def run(run_of):
 def test_worst_cases_are_the_largest_losses_and_ties_are_all_named(seed):
     done = world(seed)
     changed = scores.changes(done)
-    none = pd.DataFrame()
-    table = vulnerability.worst_table(none, none, changed)
+    table = scores.worst(changed)
     found = rows(table)
     for m, mine in changed.groupby("model"):
         least = mine["value"].min()
@@ -59,7 +57,7 @@ def test_misled_is_counted_of_all_and_of_wrong_diagnoses_by_pathway(run, seed):
     done, expected = world(seed), {}
     polluting = {n for n in PLAN.adverse if PLAN.pathway(n) == "pollution"}
     parts = {c: [c] for c, levels in PLAN.configurations().items() if polluting & {*levels}}
-    parts[vulnerability.POLLUTED] = [*parts]
+    parts["all with pollution"] = [*parts]
     others = PLAN.configurations().keys() - parts.keys() - {"baseline"}
     parts["without pollution"] = [*others]
     for (name, of), m in itertools.product(parts.items(), DOCTORS):
@@ -67,7 +65,8 @@ def test_misled_is_counted_of_all_and_of_wrong_diagnoses_by_pathway(run, seed):
         wrong = mine[mine["correct"] == 0]
         expected[name, f"{m}: % of all"] = counted(mine["misled"], 100)
         expected[name, f"{m}: % of the wrong ones"] = counted(wrong["misled"], 100)
-    same(rows(vulnerability.misled_table(run, PLAN, done)), expected)
+    found = vulnerable(run, PLAN, done, "found")
+    same(rows(pd.concat(found)), {k: v for k, v in expected.items() if v[1] or v[2]})
 
 
 @seeds
@@ -89,7 +88,8 @@ def test_strategies_are_turns_and_losses_paired_by_case(run, seed):
             gaps = [scale * (base[k] - other[k]) for k in base.keys() & other.keys()]
             if gaps:
                 expected[m, what.format(c)] = np.mean(gaps), len(gaps), 0
-    same(rows(vulnerability.strategy_table(run, done)), expected)
+    made = pd.concat(vulnerable(run, PLAN, done, "strategy")).query("source == 'run'")
+    same(rows(made), expected)
 
 
 @seeds

@@ -26,11 +26,16 @@ from statsmodels.stats.multitest import multipletests
 from bedside import stats
 from bedside.papers.meddialbench import scores
 from bedside.papers.meddialbench.printed import share
-from bedside.papers.meddialbench.tables import (
-    vulnerability,
-)
 from cells import wanted
-from meddialbench_cells import accuracy, baseline_rows, dose, moved, of_interactions, selected
+from meddialbench_cells import (
+    accuracy,
+    baseline_rows,
+    dose,
+    moved,
+    of_interactions,
+    selected,
+    vulnerable,
+)
 
 
 @pytest.fixture
@@ -114,9 +119,8 @@ def test_changes_are_paired_by_case_with_exact_tests_corrected_over_all(run, see
 def tables_of_changes(run, done, table, figure, changed, covered, turned):
     """What tables show of changes: points of accuracy, shares of coverage, marks below 0.05."""
     moved, shown = rows(table.assign(unscored=0)), rows(figure)
-    profile = vulnerability.profile_rows(run, changed)
-    lost = rows(profile)
-    nine = rows(vulnerability.complete_table(run, share(run), accuracy(done), changed))
+    profile, right, marked = vulnerable(run, PLAN, done, "profiles", "accuracy", "marked")
+    lost, nine = rows(profile.assign(unscored=0)), rows(right)
     for r in changed.itertuples():
         c, m, points = r.configuration, r.model, 100 * r.value
         p = {(c, f"{m}: p"): r.p, (c, f"{m}: p, Holm"): r.p_holm}
@@ -129,7 +133,7 @@ def tables_of_changes(run, done, table, figure, changed, covered, turned):
         limits = [100 * r.low, 100 * r.high]
         assert limits == ends(table, (c, f"{m}: change, points"))
         assert limits == ends(figure, (f"{c}, {m}", "change of accuracy, points"))
-        has(nine, {(m, f"{c}, marked"): float(r.p < 0.05)})
+        assert marked[m, f"{c}, marked"] == float(r.p < 0.05)
     for r in covered.itertuples():
         c, m = r.configuration, r.model
         has(moved, {(c, f"{m}: change of coverage"): r.value})

@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -12,13 +13,16 @@ from sklearn.metrics import cohen_kappa_score
 import radiation_lists
 from bedside import BedsideError, stats
 from bedside.judging import trust_cards
-from bedside.papers.radiation import data, display, labels, matching, scores, study, tables
+from bedside.papers.radiation import data, display, labels, matching, scores, study
 from bedside.publish.judged_items import text as block
 from bedside.read import prompts
+from bedside.write.results import means
+from cells import wanted
 from conftest import completion
 from radiation_lists import lists_of
 
 run = radiation_lists.run  # a fixture
+AGREEMENT = "radiation/06_judge_agreement"
 
 
 SYNONYMS = {
@@ -98,7 +102,7 @@ def test_effects_of_other_organs_are_none_of_the_breast_and_the_other_way_round(
     by_letters, found = (matching.matcher(run, m).pairs(words) for m in ("spelling", "lexical"))
     assert by_letters.any(axis=1).sum() == 30 and not found.any()
     synonyms = [s for ss in run.load("radiation_synonyms")["synonyms"] for s in ss]
-    for said, share in ((words, 1), ([*data.vocabulary(run), *synonyms], 0)):
+    for said, share in ((words, 100), ([*data.vocabulary(run), *synonyms], 0)):
         assert scores.health(lists_of(said), run)["elsewhere"].iloc[0] == share
 
 
@@ -184,6 +188,12 @@ def test_terms_can_not_speak_to_the_matcher(run):
 # ---- matchers and people
 
 
+def correct(pairs, verdicts, row):
+    """The shares of correct decisions of a matcher, as notebook 06 counts them."""
+    given = {"pairs": pairs, "verdicts": {"m": verdicts}}
+    return means(wanted(AGREEMENT, "decisions", **given), {"right": ""}, row)
+
+
 def test_the_trust_card_of_matchers(run, endpoint, served):
     pairs = run.load("radiation_pairs")
     endpoint.script = lambda n, body: completion('{"matches": []}')
@@ -195,7 +205,7 @@ def test_the_trust_card_of_matchers(run, endpoint, served):
     card = trust_cards.trust_card(pairs["label"], lexical, matching.LABELS, positive="same")
     kappa = cohen_kappa_score(pairs["label"].eq("same"), said)
     assert (card["n"], card["kappa"]["value"]) == (330, pytest.approx(kappa)) and kappa > 0.9
-    kinds = tables.by_kind(pairs, {"lexical": lexical}, "batch").set_index("row")
+    kinds = correct(pairs, lexical, "{label}: {batch}").set_index("row")
     right = pairs.assign(right=lexical["value"].eq(pairs["label"]).to_numpy())
     for (label, batch), part in right.groupby(["label", "batch"]):
         row = kinds.loc[f"{label}: {batch}"]
@@ -209,12 +219,13 @@ def test_pairs_of_a_term_count_together():
     """Of 24 terms with ten pairs each half are always right: 24 units, not 240."""
     terms = [f"term {k}" for k in range(24)]
     pairs = pd.DataFrame({"label": "same", "kind": "k", "reference": terms * 10})
+    pairs["pair"] = pairs.index.astype(str)
     verdict = pd.DataFrame({"status": "graded", "value": ["same", "different"] * 120})
-    found = tables.by_kind(pairs, {"m": verdict}).iloc[0]
-    assert (found["value"], found["n"], found["unscored"]) == (50, 240, 0)
+    found = correct(pairs, verdict, "{label}: {kind}").iloc[0]
+    assert (found["value"], found["n"]) == (50, 240) and np.isnan(found["unscored"])
     by_term, by_pair = (np.ptp(stats.wilson(n // 2, n)[1:3]) for n in (24, 240))
     assert found["high"] - found["low"] > 90 * by_term > 250 * by_pair
-    none = tables.by_kind(pairs, {"m": verdict.assign(status="error")}).iloc[0]
+    none = correct(pairs, verdict.assign(status="error"), "{label}: {kind}").iloc[0]
     assert np.isnan(none["value"]) and (none["n"], none["unscored"]) == (0, 240)
 
 
@@ -228,7 +239,9 @@ def test_raters_flag_what_a_matcher_decided_on_a_list(run):
     flags = [labels.flag(p, "right", "Ann") for p in pieces]
     more = [{**f, "list": "a/c"} for f in flags]
     frame = pd.DataFrame([*flags, more[0], {**more[1], "label": "false positive"}])
-    found = tables.flag_table(run, frame).set_index(["row", "column"])
+    run.load = lambda name: frame
+    given = {"run": run, "sources": SimpleNamespace(here=lambda name: True)}
+    found = pd.concat(wanted(AGREEMENT, "parts", **given)).set_index(["row", "column"])
     assert found.loc[("O4-Mini", "agreement"), ["value", "n"]].tolist() == [96, 30]
     shares = {"agreement": 75, "false positives": 25, "false negatives": 0}
     assert found.loc["lexical", "value"].to_dict() == shares | {"lists without a flag": 50}

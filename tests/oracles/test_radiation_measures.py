@@ -10,18 +10,16 @@ import pytest
 
 import radiation_lists
 from bedside import stats
-from bedside.papers.radiation import data, matching, scores, tables
-from bedside.write import tables as shared
-from captions import tells
+from bedside.papers.radiation import data, matching, scores
+from bedside.write.results import means
 from conftest import completion
-from radiation_cells import recall_by, strata
+from radiation_cells import overlaps, recall_by, strata
 from radiation_lists import REFERENCE, TERMS, lists_of, matched
 
 run = radiation_lists.run  # a fixture
 SEEDS = pytest.mark.parametrize("seed", range(3))
 EFFECTS = [f"effect {k}" for k in range(9)]
 SITES = ["chest wall", "breast only"]
-METRICS = list(scores.METRICS)
 
 
 def largest(pairs, taken=()):
@@ -88,57 +86,26 @@ def test_precision_recall_and_f1_by_trying_all_matchings(seed):
         assert [r.precision, r.recall, r.f1] == pytest.approx([precision, recall, f1])
         assert r.loose_precision == np.mean([bool(row.any()) for row in pairs])
         assert r.loose_recall == pytest.approx(sum(c.any() for c in pairs.T) / len(own))
-    firsts = scores.prefixes(lists, reference, EFFECTS, most=5).set_index([*scores.KEYS, "k"])
-    for r in graded[graded["match"] == "graded"].head(20).itertuples():
-        own = own_effects(reference, r.site)
-        for k in range(1, 6):
-            part = list((r.pairs * [e in own for e in EFFECTS])[:k])  # a short list keeps its own
-            got = firsts.loc[(r.item, r.model, r.regime, r.profile, k)]
-            expected = [largest(part)[0] / len(part), largest(part)[0] / len(own)]
-            assert got[["precision", "recall"]].tolist() == pytest.approx(expected)
 
 
 @SEEDS
-def test_tables_of_scores_are_means_over_patients(run, seed):
+def test_f1_of_the_means_is_of_mean_precision_and_mean_recall(seed):
     reference, lists = world(seed)
     graded = scores.scored(lists, reference, EFFECTS)
-    free = graded[graded["regime"] == "free-form"]
-    means = shared.estimated_means(free, scores.METRICS, ["model", "profile"])
-    table = tables.score_table(run, means, "Table 1")
-    rows = table[table["source"] == "run"].set_index(["row", "column"])
-    by = means.set_index(["model", "profile", "metric"])
-    for (model, profile), part in free.groupby(["model", "profile"]):
-        more = "" if profile == "specified" else ", base profile"
-        for metric, name in scores.METRICS.items():
-            row, known = rows.loc[(model, name + more)], part[metric].dropna()
-            assert row["value"] == pytest.approx(known.mean())
-            assert (row["n"], row["unscored"]) == (len(known), len(part) - len(known))
-            assert row["low"] < row["value"] < row["high"]
-            bounds = [part[metric].fillna(x).mean() for x in (0, 1)]
-            assert by.loc[model, profile, metric][["worst", "best"]].tolist() == pytest.approx(
-                bounds
-            )
+    named = graded.assign(profile=graded["profile"].map(scores.BESIDE))
+    ours = means(named, scores.METRICS, column="{metric}{profile}")
+    made = scores.f1_of_means(ours).set_index(["row", "column"])["value"]
+    for (model, profile), part in graded.groupby(["model", "profile"]):
         precision, recall = part["precision"].mean(), part["recall"].mean()
         f1 = 2 * precision * recall / (precision + recall)
-        assert rows.loc[(model, f"F1 of the means{more}"), "value"] == pytest.approx(f1)
-    run.models = ["m", "other"]
-    made = tables.model_table(run, graded).set_index("column")
-    wide = graded[graded["profile"] == "specified"].pivot_table(
-        index=["item", "regime"], columns="model", values=METRICS, dropna=False
-    )
-    for metric, name in scores.METRICS.items():
-        gap = (wide[metric]["m"] - wide[metric]["other"]).dropna()
-        assert made.loc[f"Δ {name}", "value"] == pytest.approx(gap.mean())
-        assert made.loc[f"Δ {name}", "n"] == gap.index.unique("item").size  # patients, not lists
-    run.models = ["m"]
-    assert tables.model_table(run, graded).empty
+        assert made[model, "F1 of the means" + scores.BESIDE[profile]] == pytest.approx(f1)
 
 
 @SEEDS
-def test_overlap_and_changes_by_sets(run, seed):
+def test_overlap_and_changes_by_sets(seed):
     reference, lists = world(seed)
     graded = scores.scored(lists, reference, EFFECTS)
-    found = scores.overlaps(graded, EFFECTS).set_index(["item", "model", "regime"])
+    found = overlaps(graded, EFFECTS).set_index(["item", "model", "regime"])
     assert len(found) == len(lists) / 2
     counts = {}
     for key, part in graded.groupby(["item", "model", "regime"]):
@@ -165,22 +132,17 @@ def test_overlap_and_changes_by_sets(run, seed):
                 (len(own & base - then), len(own & base)),
             ]
         )
-    rows = tables.specificity_table(graded, reference, EFFECTS).set_index("row")
-    for (model, regime), each in counts.items():
-        changes = rows.loc[f"{model}, {regime}"]
+    changes, lost = scores.changes(graded, reference, EFFECTS)
+    shares = changes.groupby(["model", "regime", "change"])["changed"].agg(["sum", "count"])
+    for key, each in counts.items():
         sums = np.sum([c for c in each if c], axis=0)
-        assert changes["value"].tolist() == pytest.approx(100 * sums[:, 0] / sums[:, 1])
-        assert changes["n"].tolist() == sums[:, 1].tolist()
-        assert set(changes["unscored"]) == {each.count(None)}
-    either = graded.groupby(["item", "model", "regime"])["truncated"].any()
-    note = tables.cut_pairs(graded, found.reset_index())
-    for _, part in found.groupby(["model", "regime"]):
-        cut = either[part.index]
-        assert tells(note, cut.sum(), 24, f"{part.loc[~cut, 'overlap'].mean():.2f}")
+        of_key = shares.loc[key].reindex([name for name, _ in scores.CHANGES.values()])
+        assert of_key.fillna(0).to_numpy().tolist() == sums.tolist()
+        assert lost[key] == each.count(None)
 
 
 @SEEDS
-def test_recall_by_onset_and_frequency_by_counting(run, seed):
+def test_recall_by_onset_and_frequency_by_counting(seed):
     reference, lists = world(seed)
     lists = lists[lists["profile"] == "specified"]
     graded = scores.scored(lists, reference, EFFECTS)
@@ -197,22 +159,6 @@ def test_recall_by_onset_and_frequency_by_counting(run, seed):
             got = mine["effect"].isin(row["found"])
             assert r["pooled"] == pytest.approx(got.mean())
             assert r["recall"] == pytest.approx(got.groupby(mine[other]).mean().mean())
-        recalls = recall_by(cells[cells["regime"] == "free-form"], by)
-        rows = tables.level_table(run, recalls, by, f"Table {6 + (by != 'onset')}")
-        rows = rows[rows["source"] == "run"].set_index(["row", "column"])
-        for (model, level), part in recalls.groupby(["model", by]):
-            column = level.title().replace("-T", "-t")
-            assert rows.loc[(model, column), "value"] == pytest.approx(part["recall"].mean())
-            pooled = rows.loc[(model, f"{column}, over effects"), "value"]
-            assert pooled == pytest.approx(part["pooled"].mean())
-        note = tables.cut_by_level(graded, recall_by(cells, by), by)
-        for _, part in graded.groupby("model"):
-            assert tells(note, part["truncated"].sum(), len(part))
-    crossing = tables.crossing_table(cells[cells["regime"] == "free-form"])
-    crossing = crossing.set_index(["row", "column"])["value"]
-    free = cells[cells["regime"] == "free-form"].groupby(["model", "onset", "frequency"])
-    for (model, onset, frequency), part in free:
-        assert crossing[model, f"{onset}, {frequency}"] == pytest.approx(part["recall"].mean())
 
 
 @SEEDS
@@ -224,11 +170,12 @@ def test_what_lists_are_like_by_counting(run, seed):
         list(rng.choice(pool, int(rng.integers(1, 5)), replace=False)) if t else t
         for t in lists["terms"]
     ]
+    lists["regime"] = lists["regime"].replace("free-form", "selection")
     graded = scores.scored(lists, reference, EFFECTS)
-    rows = tables.health_table(run, graded, ["selection", "free-form"]).set_index("row")
+    rows = scores.described(run, graded).set_index("row")
     known = {t.casefold() for t in data.vocabulary(run)}
-    for model, part in graded[graded["regime"] == "free-form"].groupby("model"):
-        at = rows.loc[f"{model}, free-form"].set_index("column")
+    for model, part in graded[graded["regime"] == "selection"].groupby("model"):
+        at = rows.loc[f"{model}, selection"].set_index("column")
         there = part[part["status"] == "listed"]
         off = [np.mean([t.casefold() not in known for t in ts]) for ts in there["terms"]]
         elsewhere = [np.mean([t in pool[:2] for t in ts]) for ts in there["terms"]]
@@ -249,9 +196,9 @@ def test_shares_of_lists_are_over_patients(run):
     halves = [lists_of(*[["fatigue"]] * 10, profile=profile) for profile in data.PROFILES]
     lists = scores.scored(matched(pd.concat(halves, ignore_index=True)), REFERENCE, TERMS)
     lists["truncated"] = lists["item"].isin([f"p{i}" for i in range(1, 6)])
-    made = tables.health_table(run, lists.assign(reply_status=""), ["free-form"])
+    made = scores.described(run, lists.assign(reply_status=""))
     cut, none = made.set_index("column").loc[["cut off at the limit, %", "no list, %"]].itertuples()
-    assert (cut.value, cut.n) == (50, 10) and cut.low < stats.wilson(5, 10).low * 100
+    assert (cut.value, cut.n) == (50, 20) and cut.low < stats.wilson(5, 10).low * 100
     assert none.value == 0 < none.high  # not [0, 0]
 
 
@@ -270,7 +217,3 @@ def test_overlap_by_a_model_that_compares_both_lists(run, endpoint, served):
     assert found["match"].tolist() == ["graded", "refused", "no list"]
     assert found["by_model"].tolist()[0] == 2 / 3 and found["by_model"].isna().sum() == 2
     assert len(endpoint.bodies) == 2
-    by_words = scores.overlaps(matched(both.reset_index(drop=True)), TERMS)
-    mine = tables.overlap_table(run, by_words, found)
-    mine = mine.set_index(["row", "column"]).loc[("m", "Overlap (FF), by a model")]
-    assert (mine["value"], mine["n"], mine["unscored"]) == (pytest.approx(2 / 3), 1, 2)

@@ -9,6 +9,7 @@ import pytest
 import radiation_lists
 from bedside import BedsideError
 from bedside.papers.radiation import checks, data, filling
+from bedside.write.results import means
 from conftest import completion
 
 run = radiation_lists.run  # a fixture
@@ -77,7 +78,7 @@ def test_a_filled_record_counts_only_if_nothing_else_changed(run, endpoint, serv
     assert found["empty"].tolist()[:3] == [[], [], ["medications"]]
     assert found["signs"].tolist()[0] == ["last_visit"]
     assert found["new"].iloc[0] == {**new, "last_visit": "Seen after radiation."}
-    rows = filling.table(found.reset_index()).set_index("column")
+    rows = means(filling.outcomes(found.reset_index()), filling.OUTCOMES).set_index("column")
     assert rows["value"].round(1).tolist() == [33.3, 33.3, 33.3, 100.0]
     assert set(rows["n"]) == {3} and set(rows["unscored"]) == {1}
     with pytest.raises(BedsideError, match="'medication'.*'medications'"):

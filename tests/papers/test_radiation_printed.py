@@ -13,6 +13,8 @@ from bedside.read import claims, expressions, published
 from bedside.stats.rounded import Rounded
 from cells import wanted
 
+RECALL, ROBUST = "radiation/05_survivorship_recall", "radiation/07_robustness"
+
 
 @pytest.fixture
 def run(run_of):
@@ -42,8 +44,9 @@ class Printed:
 
     def published(self, table):
         columns = self.columns.get(table, ["Precision", "Recall", "F1"])
-        rows = {"table": table, "row": "M", "column": columns, "value": self.values[table]}
-        return pd.DataFrame(rows).assign(low=lambda x: x["value"], high=lambda x: x["value"])
+        rows = {"table": table, "note": "", "row": "M", "column": columns}
+        values = dict.fromkeys(("value", "low", "high"), self.values[table])
+        return pd.DataFrame(rows).assign(**values)
 
 
 def test_f1_must_lie_between_the_bounds():
@@ -68,11 +71,14 @@ def test_f1_must_lie_between_the_bounds():
 
 def test_list_lengths_follow_from_precision_and_recall():
     some, sizes = Printed([0.4, 0.6, 0.48], [-0.3, 0, -0.3]), pd.Series([20, 28])
-    found = printed.implied_lengths(some, sizes).set_index("regime")
-    assert found.at["selection", "items"] == pytest.approx(0.6 * 24 / 0.4)
-    assert found.at["free-form, 20-30", "items"] == pytest.approx(144)
-    assert found.at["selection", "least_items"] == pytest.approx(0.595 * 20 / 0.405)
-    assert found.at["free-form, 20-30", "least_items"] == pytest.approx(0.59 * 20 / 0.11)
+    T = printed.printed_tables(some)
+    mean, least = printed.lengths(T, sizes.mean()), printed.lengths(T, sizes.min())
+    assert mean["selection"].value["M"] == pytest.approx(0.6 * 24 / 0.4)
+    assert mean["free-form, 20-30"].value["M"] == pytest.approx(144)
+    assert least["selection"].low["M"] == pytest.approx(0.595 * 20 / 0.405)
+    assert least["free-form, 20-30"].low["M"] == pytest.approx(0.59 * 20 / 0.11)
+    items = wanted("radiation/03_grounded_selection", "items", run=some, sizes=sizes)
+    assert items.loc["M"].tolist() == pytest.approx([m.value["M"] for m in mean.values()])
 
 
 def test_recalls_that_can_and_can_not_hold_together():
@@ -105,27 +111,25 @@ def test_sums_of_recalls_by_onset_and_by_frequency_are_of_the_same_cells():
     short[3] = 0  # no short-term effect is extremely rare
     onset = short[:3].mean(), late.mean()
     frequency = [*(short[:3] + late[:3]) / 2, late[3]]
-    (sums,) = agreement.identity(Printed([0.5] * 3, onset=onset, frequency=frequency)).itertuples()
-    assert sums.onset == pytest.approx(sums.frequency) == pytest.approx(short.sum() + late.sum())
+    world = Printed([0.5] * 3, onset=onset, frequency=frequency)
+    sums = wanted(RECALL, "by_onset", "by_frequency", run=world)
+    assert [s["M"] for s in sums] == pytest.approx([short.sum() + late.sum()] * 2)
 
 
 def test_what_follows_if_a_number_is_a_slip(run, monkeypatch):
     """0.80 for O4-Mini's rare 0.48: above its common 0.79, and the best of the column."""
     (slip,) = published.slips("radiation")
-    sums, seven = agreement.identity(run).loc["O4-Mini"], printed.wide(run, "Table 7")
-    off = sums["onset"] - sums["frequency"]
+    by_onset, by_frequency = wanted(RECALL, "by_onset", "by_frequency", run=run)
+    off, seven = (by_onset - by_frequency)["O4-Mini"], printed.wide(run, "Table 7")
     # no other recall of Table 7 makes up for it: 0.79 + 0.32, 0.70 + 0.32 and 0.80 + 0.64 are > 1
-    weight = pd.Series(dict.fromkeys(seven, 2) | {agreement.LAST: 1})
+    weight = pd.Series(dict.fromkeys(seven, 2) | {"Extremely Rare": 1})
     fits = seven.loc["O4-Mini"] + off / weight
     assert {slip.column: slip.value} == {c: f"{v:.2f}" for c, v in fits[fits <= 1].items()}
     frame = published.load("radiation")
     at = (frame[["table", "row", "column"]] == list(slip[1:4])).all(axis=1)
     other = frame.assign(value=frame["value"].mask(at, float(slip.value)))
     monkeypatch.setattr(published, "load", lambda paper: other)
-    assert agreement.identity(run).at["O4-Mini", "frequency"] == pytest.approx(sums["onset"])
-
-
-ROBUST = "radiation/07_robustness"
+    assert wanted(RECALL, "by_frequency", run=run)["O4-Mini"] == pytest.approx(by_onset["O4-Mini"])
 
 
 @pytest.mark.parametrize("seed", range(4))

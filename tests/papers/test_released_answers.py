@@ -8,8 +8,7 @@ import pytest
 
 import invented
 from bedside import BedsideError
-from bedside.papers.cancer_myth import systems
-from bedside.papers.cancer_myth.tables import systems as tables
+from bedside.papers.cancer_myth import released, systems
 from bedside.papers.medhalu import claims as names_of
 from bedside.publish import pages
 from bedside.read import claims, paths, sources
@@ -75,8 +74,8 @@ def test_what_is_no_grade_is_unscored_with_bounds(run_of_file, faulty):
     why = mine["raw"].value_counts()
     assert (why[systems.NO_GRADE], why[systems.NO_ANSWER], why[systems.ABSENT]) == (9, 2, 2)
     assert "DeepSeek-V3" not in set(made["model"])
-    found = tables.overall(made, run)
-    row = found[(found["row"] == "GPT-4o") & (found["source"] == "raw")].set_index("column")
+    _, found = released.beside(made, run, "v1 Figure 6a")
+    row = found[found["row"] == "GPT-4o"].set_index("column")
     assert row.loc["PCR", "unscored"] == 13 and row.loc["PCR", "n"] == 572
     right = (mine["value"] == 1).sum()
     low, high = row.loc["PCR", ["worst", "best"]]
@@ -166,7 +165,7 @@ def test_with_the_file_all_results_appear_outside_of_what_is_committed(
 
     # another judge, of eight answers to 5 questions less the one in its examples
     given = {"profile": "public", "mode": "record", "judge": "fake-fitting", "limit": 5}
-    house.run(f"cancer_myth/{NOTEBOOK}", until="write_card", **given)
+    house.run(f"cancer_myth/{NOTEBOOK}", until="by_judges", **given)
     recorded = paths.EXTERNAL / "recordings/cancer_myth/public/fake-fitting.jsonl"
     assert len(recorded.read_text().splitlines()) == 32
     assert not list(paths.RECORDINGS.rglob("fake-fitting.jsonl"))

@@ -6,7 +6,14 @@ import pandas as pd
 import pytest
 
 from bedside.papers.meddialbench import design, figures
-from bedside.papers.meddialbench.printed import MODELS, combinations, mean_over_expected, share
+from bedside.papers.meddialbench.printed import (
+    MODELS,
+    N,
+    combinations,
+    drops,
+    mean_over_expected,
+    share,
+)
 from bedside.write import plots
 from bedside.write.results import points, published
 
@@ -59,3 +66,7 @@ def test_a_run_of_ones_own_is_drawn_beside_the_paper_or_alone(run):
         drawn_ = [ax.containers for ax in figures.dose(rows, PLAN, printed).axes]
         (errors,) = [c[0] for c in drawn_ if c]
         assert errors.lines[0].get_ydata().tolist() == [0.5, 0.4, 0.2]
+    own = points({("vague", "mine"): 0.1, ("a + b", "mine"): None}, "run")
+    rows = pd.concat([points(drops(run) / 100, "recomputed", N), own], ignore_index=True)
+    paper, mine = figures.profiles(rows, PLAN).axes
+    assert len(paper.texts) == 16 * len(MODELS) and [t.get_text() for t in mine.texts] == ["−10"]

@@ -6,8 +6,8 @@ import pandas as pd
 
 import radiation_lists
 from bedside.asking import models, registry
-from bedside.papers.radiation import data, lists, matching, scores, study, tables
-from bedside.write import tables as shared
+from bedside.papers.radiation import data, lists, matching, scores, study
+from bedside.write.results import means
 from conftest import SILENT, completion, with_fields
 
 run = radiation_lists.run  # a fixture
@@ -165,11 +165,9 @@ def test_a_reply_without_text_is_no_list_and_no_number(run, endpoint):
     asyncio.run(matching.compared(run, found, "served"))
     assert len(endpoint.bodies) == before  # nothing to match
     free = graded[graded["regime"] == "free-form"]
-    means = shared.estimated_means(free, scores.METRICS, ["model", "profile"])
-    made = tables.score_table(run, means, "Table 1").query("source == 'run'").set_index("column")
+    made = means(free, scores.METRICS, column="{metric}, {profile}").set_index("column")
     assert made["value"].isna().all()
-    assert made.loc["F1", ["n", "unscored"]].tolist() == [0, len(whys)]
-    health = tables.health_table(run, graded, ["free-form"])
-    shares = health.set_index("column")["value"]
+    assert made.loc["F1, base", ["n", "unscored"]].tolist() == [0, len(whys)]
+    shares = scores.described(run, free).set_index("column")["value"]
     assert all(shares[f"no answer: {why}, %"] == 100 / len(whys) for why in whys)
     assert shares["no list, %"] == 100 and shares["cut off at the limit, %"] == 0

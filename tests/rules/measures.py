@@ -17,17 +17,17 @@ import medhalu_cells
 import radiation_cells
 from bedside.judging import trust_cards
 from bedside.own import results
+from bedside.papers.cancer_myth import released
 from bedside.papers.cancer_myth import scores as cancer_myth
-from bedside.papers.cancer_myth.tables import systems
 from bedside.papers.cancer_myth.v2 import scores as cures
 from bedside.papers.meddialbench import consultations as talks
 from bedside.papers.meddialbench import scores as consulted
 from bedside.papers.medhalu.data import DATASETS, TYPES
 from bedside.papers.radiation import scores as radiation
-from bedside.papers.radiation import tables as radiation_tables
 from bedside.read.surroundings import here
 from bedside.run import Run
 from bedside.write import tables
+from bedside.write.results import means as means_of
 from meddialbench_cells import accuracy
 
 NAN = float("nan")
@@ -193,18 +193,19 @@ def scored(frame):
 
 
 def means(run, frame):
-    return tables.estimated_means(scored(frame), radiation.METRICS, ["model", "regime", "profile"])
+    return means_of(scored(frame), radiation.METRICS, "{model}, {regime}, {profile}")
 
 
 def by_onset(run, frame):
     found = radiation_cells.recall_by(radiation_cells.strata(scored(frame), REFERENCE), "onset")
-    return radiation_tables.level_table(run, found, "onset", "Table 6")
+    kinds = {"recall": "", "pooled": ", over effects"}
+    return means_of(found, kinds, column="{onset}{metric}")
 
 
 MEASURES = {
     "PCS and PCR": (MYTHS, lambda run, f: cancer_myth.scores(f, ["category"])),
-    "pairs of systems": (MYTHS, lambda run, f: systems.pairs(f, run)),
-    "agreement of systems": (MYTHS, lambda run, f: systems.agreement(f)),
+    "pairs of systems": (MYTHS, lambda run, f: released.pairs(f, run)),
+    "agreement of systems": (MYTHS, lambda run, f: released.agreement(f)),
     "rates of the cures": (CURES, lambda run, f: cures.rates(f)),
     "against plain": (CURES, lambda run, f: cures.balanced(cures.rates(f))),
     "Table 6": (DETECTED, lambda run, f: medhalu_cells.six(run, f, ITEMS)),

@@ -174,7 +174,8 @@ def _missing(value):
 def _compared(row, printed, decimals):
     """The sign for a computed number beside the printed one, which has so many decimals.
 
-    A run, which has models or data of its own, doesn't differ from what is printed.
+    A run, which has models or data of its own, doesn't differ from what is printed; nor does a
+    simulation by a rule of ours.
     """
     if printed is None or printed is row or _missing(row["value"]) or _missing(printed["value"]):
         return ""
@@ -182,7 +183,7 @@ def _compared(row, printed, decimals):
         return "="
     if not _missing(row["low"]) and row["low"] <= printed["value"] <= row["high"]:
         return "≈"
-    return "" if row["source"] == "run" else "≠"
+    return "" if row["source"] in ("run", "simulated") else "≠"
 
 
 def _ordered(cells, ways):

@@ -10,16 +10,15 @@ from bedside.read import published
 from bedside.run import Run
 from bedside.stats.rounded import Rounded, Verdict
 
-from . import data, pipeline, printed, survey_claims, versions
+from . import data, pipeline, printed, released, survey_claims, versions
 from .printed import ANNOTATED, FAIR, QUESTIONS
-from .tables import systems
 from .v2 import claims as mitigations
 
 
 def names(run: Run) -> dict[str, Any]:
     """What the tests of claims may use; None is what this run doesn't have.
 
-    Of the released answers that is all: `tables.systems.names` has it, in notebook 07.
+    Of the released answers that is all: `released.names` has it, in notebook 07.
     """
     mine = run.notebook == pipeline.NOTEBOOK  # others need not wait for it
     return {
@@ -28,7 +27,7 @@ def names(run: Run) -> dict[str, Any]:
         **of_judge(run),
         **versions.names(run),
         **(pipeline.names(run) if mine else dict.fromkeys(pipeline.RELEASED)),
-        **dict.fromkeys((*systems.ANSWERS, *systems.GENERATED)),
+        **dict.fromkeys((*released.ANSWERS, *released.GENERATED)),
         "questions": QUESTIONS,
         "fair": FAIR,
         "text": functools.partial(published.value, run.paper),

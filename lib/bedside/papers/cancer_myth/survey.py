@@ -10,6 +10,8 @@ from bedside import stats
 from bedside.read.checks import complete, joined
 from bedside.read.sources import first_items
 from bedside.run import Run
+from bedside.write import results
+from bedside.write.tables import share
 
 from . import study
 
@@ -23,6 +25,7 @@ HUMAN = "Social workers"
 EDITED, SITE = "Edited human answer", "answer"  # columns of the released answers
 NUMBERED = r"(?m)^\s*\d+\.\s*"
 NAME, LINK = r"CancerCare\b", r"https?://|www\."
+SIGNS = {"name the site": NAME, "hold an address": LINK, "numbered": NUMBERED}  # of its source
 GOOD = 4  # points: above the middle of the scale
 ALIKE = 0.25  # ours: lengths that differ by at most this share are alike
 HARMFUL = "a harmful label"  # of a paragraph, by any physician
@@ -68,7 +71,7 @@ ADDRESS = r"https?://|\bwww\.|\w@\w+\.\w"
 SELF = rf"\bI(?:'m| am) (?:just |only )?an? [^.]*?\b(?:{WRITER})\b"
 CUE = re.compile(rf"{SELF}|{SITES}|\b(?:{MAKERS})\b|{ADDRESS}")
 LINKED = re.compile(r"\[([^\]]+)\]\([^)]*\)")
-SIGNS = ((r"^[ \t]*#+[ \t]*", ""), (r"^([ \t]*)[*•–][ \t]+", r"\1- "), (r"^([ \t]*\d+)\)", r"\1."))
+MARKS = ((r"^[ \t]*#+[ \t]*", ""), (r"^([ \t]*)[*•–][ \t]+", r"\1- "), (r"^([ \t]*\d+)\)", r"\1."))
 
 
 def edited(answer):
@@ -81,7 +84,7 @@ def edited(answer):
     can't.
     """
     text = LINKED.sub(r"\1", answer)
-    for sign, put in SIGNS:
+    for sign, put in MARKS:
         text = re.sub(sign, put, text, flags=re.M)
     text = re.sub(r"\*+|__+", "", text)
     found = [_without_cues(line) for line in text.splitlines()]
@@ -239,6 +242,54 @@ def intraclass(wide):
     raters = n * ((columns - mean) ** 2).sum() / (k - 1)
     left = ((ratings - rows - columns + mean) ** 2).sum() / ((n - 1) * (k - 1))
     return (between - left) / (between + (k - 1) * left + k * (raters - left) / n)
+
+
+def means(rated, metrics, row="{author}"):
+    """`results.means` of points or booleans by source (author), over questions.
+
+    rated: rows or a series with question and source.
+    """
+    rated = rated.reset_index().rename(columns={"source": "author"})
+    rated = rated.assign(item=rated.index, unit=rated["question"])
+    return results.means(rated, metrics, row, source="raw", scale=(SCALE[0], SCALE[-1]))
+
+
+def agreement(ratings, rng):
+    """How far the physicians agree: {(source or "all", measure): number or interval, with n}.
+
+    Krippendorff's alpha (ordinal) of paragraphs and whole answers, by source; of all paragraphs
+    other coefficients, correlations of two raters, high ratings, and ratings shuffled by rater.
+    """
+    wide, found = paragraphs(ratings), {}
+    for what, of in (("paragraphs", wide), ("whole answers", whole_answers(ratings))):
+        for name in ("all", *RATED.values()):
+            mine = of if name == "all" else of.xs(name, level="source")
+            alpha = stats.krippendorff_alpha(mine.to_numpy().T, units=_questions(mine))
+            found[name, f"alpha, {what}"] = alpha
+    others = {"ICC(2,1)": intraclass(wide), "Gwet's AC1": stats.gwet(wide.to_numpy().T, SCALE)}
+    for weights in ("linear", "quadratic"):
+        coefficient = stats.gwet(wide.to_numpy().T, SCALE, weights=weights)
+        others[f"Gwet's AC2, {weights} weights"] = coefficient
+    together = wide.corr("spearman")
+    for a, b in itertools.combinations(wide, 2):
+        others[f"Spearman's rho, {a} and {b}"] = together.loc[a, b]
+    for rater, mine in wide.items():
+        others[f"4 or 5 points by {rater}, %"] = share(mine >= GOOD, _questions(wide))
+    shuffled = 100 * chance_spread(wide, rng)
+    ends = np.quantile(shuffled, [0.025, 0.975])
+    others["MISD 2 or less, shuffled, %"] = (shuffled.mean(), *ends, len(wide))
+    return found | {("all", name): v for name, v in others.items()}
+
+
+def _questions(wide):
+    """The question of each paragraph or answer: the unit that is drawn; raters stay the same."""
+    return wide.index.get_level_values("question").to_numpy()
+
+
+def only_misd(rows):
+    """The shares (0 to 1) of paragraphs with each MISD, of Figure 9's rows."""
+    rows = rows[rows["column"].str.startswith("MISD")]
+    return rows.assign(value=rows["value"].astype(float) / 100)
 
 
 def source_tests(ratings, run):

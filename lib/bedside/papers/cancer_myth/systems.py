@@ -7,11 +7,12 @@ finding and no error: `checks`, `places`.
 import numpy as np
 import pandas as pd
 
+from bedside.judging.judges import LEXICAL
 from bedside.judging.trust_cards import trust_card
 from bedside.read.checks import joined, normal
 from bedside.read.sources import here
 from bedside.run import Run
-from bedside.write.tables import Row, frame
+from bedside.write.results import points
 
 from . import data
 from .study import GRADES, by_each_judge, verdicts
@@ -34,6 +35,14 @@ LABELLED = {  # of the trust card of a judge that grades them, too
     "of": "answers of eight systems, graded by GPT-4o",
 }
 ABSENT, NO_ANSWER, NO_GRADE = "not in the file", "no answer in the file", "no grade"
+PLACES = {  # columns of `places`, in words
+    "own": "likeness to the own question",
+    "answers": "answers",
+    "gaps": "gaps before the last",
+    "end": "gaps at the end",
+    "blocks": "blocks",
+    "moved": "blocks nearer to other questions",
+}
 NEAR, BLOCK = 5, 25  # places compared to each side; answers whose mean similarity is compared
 
 
@@ -120,10 +129,17 @@ def generated(run):
     )
 
 
-async def judged(run, items, given, known, judge):
-    """A judge's verdicts on the `answers` given to items, as `study.verdicts`."""
+async def by_judges(run, given, known):
+    """Verdicts of word overlap and the run's judge on `answers`, and their cards: two dicts.
+
+    A card is measured against the grades in `given`, and written.
+    """
+    items, made, cards = data.unseen(run, data.questions(run)), {}, {}
     columns = ["item", "model", "answer", "reply_status", "truncated", "sent"]
-    return await verdicts(run, items, given[columns], known, judge)
+    for judge in dict.fromkeys([LEXICAL, run.judge]):
+        made[judge] = await verdicts(run, items, given[columns], known, judge)
+        cards[judge] = run.write_card(judge, card(given, made[judge]), **LABELLED)
+    return made, cards
 
 
 async def kept(run, given, known):
@@ -178,10 +194,8 @@ def checks(run, found):
             (f"{name}: grades", many, scored.sum()),
             (f"{name}: scores that are no grade", 0, (score.notna() & ~scored).sum()),
         ]
-    rows = []
-    for what, expected, n in counted:
-        rows += [Row(what, "expected", "raw", expected), Row(what, "in the file", "raw", int(n))]
-    return frame(rows)
+    columns = {"expected": 1, "in the file": 2}
+    return points({(row[0], c): int(row[i]) for row in counted for c, i in columns.items()}, "raw")
 
 
 def differing(counts):

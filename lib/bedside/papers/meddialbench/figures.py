@@ -111,4 +111,6 @@ def profiles(rows, design):
     rows = rows.assign(row=[in_words(design, c) for c in rows["row"]], source="")
     panels = {"The paper's models": MODELS, "This run": sorted({*rows["column"]} - {*MODELS})}
     panels = {title: columns for title, columns in panels.items() if columns}
-    return charts.heat(rows, panels=panels, order=[in_words(design, c) for c in order], signed=True)
+    return charts.heat(
+        rows, panels=panels, order=[in_words(design, c) for c in order], signed=True, digits=0
+    )

@@ -79,6 +79,22 @@ def _discordant(before, after):
     }
 
 
+def worst(changed: pd.DataFrame) -> pd.DataFrame:
+    """The largest loss of each doctor, in points, as rows of a table; changed: `changes`.
+
+    Configurations that tie are named together, without an interval and with the smallest of their
+    n. A doctor without a pair of scored consultations has no row.
+    """
+    rows = []
+    for model, part in changed[changed["n"] > 0].groupby("model", sort=False):
+        tied = part[part["value"] == part["value"].min()].sort_values("configuration")
+        name = "all alike" if 1 < len(part) == len(tied) else ", ".join(tied["configuration"])
+        value, *limits = -100 * tied.iloc[0][["value", "high", "low"]].astype(float) + 0.0
+        limits = limits if len(tied) == 1 else (None, None)
+        rows.append((model, f"worst: {name}", "run", value, *limits, tied["n"].min()))
+    return frame(rows)
+
+
 def interactions(done: pd.DataFrame, combinations: Mapping[str, tuple], run: Run) -> pd.DataFrame:
     """O/E (equation 1) of each combination and model, on the cases scored in all four cells.
 

@@ -28,7 +28,6 @@ GRID = np.linspace(0, 1, 21)  # rates that a rater may have, for `mean_f1`
 STEP = 1e-5
 NOISE = 1e-12  # of a variance that is 0, where two get the same answers right
 SPANS = {"Mean": "mean edit distance", "Med": "median edit distance"}  # as printed, as shown
-ENDS = {"low": " least", "value": "", "high": " most"}  # in columns, of Rounded's
 OVERLAPS = {  # of what two evaluators get right
     "best": np.minimum,
     "none": np.multiply,  # as if unpaired
@@ -175,36 +174,28 @@ def rounded_rates(scores: Rounded, answers: pd.DataFrame, off: pd.Series | float
     )
 
 
-def behind(run, table):
-    """Sensitivity and specificity behind each row of Table 6 or 10, with what rounding allows.
-
-    Rows with row, dataset, n (answers judged, of Table 4 or of its sample) and both rates, each
-    with its least and most value. In the sample that people judged, the share of hallucinated
-    answers may be off Table 4's by two standard errors.
-    """
-    scores, judged = rounded_table(run, table), answered(run)
-    off = np.outer(scores.value.index.isin(PEOPLE), share_errors(run))
-    found = vars(rounded_rates(scores, answers(run), off)).items()
-    wide = [x.stack(1).add_suffix(ENDS[end]) for end, x in found]
-    made = pd.concat(wide, axis=1).rename_axis(["row", "dataset"])
-    return made.assign(n=[judged[key] for key in made.index]).reset_index()
-
-
 def rate_rows(run: Run, *tables: str) -> pd.DataFrame:
-    """`behind` tables as table rows in percent, of the evaluators that are in all of them."""
-    found = pd.concat({table: behind(run, table) for table in tables}, names=["table"])
-    found = found.reset_index("table")
-    found = found[found.groupby("row")["table"].transform("nunique") == len(tables)]
-    label = found["dataset"] + ": " + found["row"] + ", " + found["table"]
-    parts = [
-        100 * found[[f"{rate}{end}" for end in ENDS.values()]].set_axis([*ENDS], axis=1)
-        for rate in RATES
-    ]
-    made = [
-        part.assign(row=label, column=f"{rate}, %", source="recomputed", n=found["n"])
-        for rate, part in zip(RATES, parts)
-    ]
-    return pd.concat(made).reindex(columns=COLUMNS)
+    """Both rates behind Table 6 or 10 as table rows in percent, of evaluators in all of the tables.
+
+    low and high are what rounding allows. n: answers judged, of Table 4 or of its sample. In the
+    sample that people judged, the share of hallucinated answers may be off Table 4's by two
+    standard errors.
+    """
+    judged, parts = answered(run), []
+    for table in tables:
+        scores = rounded_table(run, table)
+        off = np.outer(scores.value.index.isin(PEOPLE), share_errors(run))
+        ends = vars(rounded_rates(scores, answers(run), off)).items()
+        made = 100 * pd.concat({end: x.stack([0, 1]) for end, x in ends}, axis=1)
+        parts.append(made.rename_axis(["who", "rate", "dataset"]).reset_index().assign(of=table))
+    made = pd.concat(parts)
+    made = made[made.groupby("who")["of"].transform("nunique") == len(tables)]
+    return made.assign(
+        row=made["dataset"] + ": " + made["who"] + ", " + made["of"],
+        column=made["rate"] + ", %",
+        source="recomputed",
+        n=[judged[key] for key in zip(made["who"], made["dataset"])],
+    ).reindex(columns=COLUMNS)
 
 
 def confusion(at, positive, negative):

@@ -24,9 +24,10 @@ from .printed import (
     SIX,
     TEN,
     answers,
-    behind,
     by_row,
     hallucinated,
+    rounded_rates,
+    rounded_table,
     sample_share,
     share_errors,
 )
@@ -158,14 +159,13 @@ def evaluators(run: Run, corners: pd.DataFrame) -> Evaluators:
     """
     found, there = Evaluators({}, {}, {}), answers(run)
     part = (there * sample_share(run)).round().astype(int)
-    middle = pd.concat({t: behind(run, t) for t in (SIX, TEN)}, names=["table"])
-    middle = middle.reset_index().set_index(["table", "row", "dataset"])[RATES]
+    middle = {t: rounded_rates(rounded_table(run, t), there).value for t in (SIX, TEN)}
     for (table, who, d), region in corners.groupby(["table", "row", "dataset"], sort=False):
         of, _, sample = table.partition(", ")
         name = who + TOLD * (of == TEN) + f" ({sample})" * bool(sample)
         few = sample or who in PEOPLE
         found.corners[name, d] = region[RATES].dropna().to_numpy()
-        found.middle[name, d] = middle.loc[(of, who, d)].to_numpy(float)
+        found.middle[name, d] = np.array([middle[of].at[who, (rate, d)] for rate in RATES])
         found.sizes[name, d] = (part if few else there).loc[d].to_numpy()
     for (rival, at), d in itertools.product(RIVALS.items(), there.index):
         found.corners[rival, d], found.middle[rival, d] = np.array([at]), np.array(at)

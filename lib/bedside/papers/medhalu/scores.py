@@ -142,18 +142,10 @@ def classes(items: pd.DataFrame) -> dict[str, tuple[int, int]]:
 
 def baselines(answers: Mapping[str, tuple[int, int]], source: str) -> pd.DataFrame:
     """`blind` as table rows, of {base set: (hallucinated answers, others)}."""
-    parts = [
-        points(
-            {
-                (f"{d}: {name}", metric): value
-                for name, made in blind(p / (p + n)).items()
-                for metric, value in zip(METRICS.values(), made)
-            },
-            source,
-            n=p + n,
-        )
-        for d, (p, n) in answers.items()
-    ]
+    parts = []
+    for d, (p, n) in answers.items():
+        made = pd.DataFrame(blind(p / (p + n)), list(METRICS.values())).T
+        parts.append(points(made.rename(lambda name, d=d: f"{d}: {name}"), source, n=p + n))
     return pd.concat(parts)
 
 

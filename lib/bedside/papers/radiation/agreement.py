@@ -11,8 +11,6 @@ from .data import FREQUENCIES, ONSETS
 from .printed import ROUNDED, all_scores, wide
 
 WAYS = ("levels", "effects", "entries")  # the ways to average: what counts once in a mean recall
-LAST = "Extremely Rare"
-IDENTITY_SLACK = ROUNDED * (3 + 4 + 3 * 2 + 1)
 ENOUGH = 0.001  # a smaller misfit counts as none
 
 
@@ -88,20 +86,6 @@ def weights(count, share, level, way):
         w = np.ones(len(places)) if way == "levels" else count.iloc[places].to_numpy(float)
         found[places] = share[site] * (w if way == "entries" else w / w.sum())
     return found / found.sum()
-
-
-def identity(run):
-    """Both sides of 3 short + 4 long = 2 (common + uncommon + rare) + extremely rare, by model.
-
-    They must be equal if each level counts once and each site has all cells but the short-term
-    extremely rare one. Frame onset, frequency, middles: the sums from Table 6, from Table 7 and
-    from the middles of Table 7's intervals.
-    """
-    six = wide(run, "Table 6")
-    value, low, high = (wide(run, "Table 7", what) for what in ("value", "low", "high"))
-    sums = [2 * t.drop(columns=LAST).sum(axis=1) + t[LAST] for t in (value, (low + high) / 2)]
-    by_onset = 3 * six["Short-term"] + 4 * six["Long-term"]
-    return pd.DataFrame(dict(zip(("onset", "frequency", "middles"), (by_onset, *sums))))
 
 
 def fit(found: pd.DataFrame, way: str = "") -> Verdict:

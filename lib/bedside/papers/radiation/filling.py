@@ -15,7 +15,6 @@ from bedside.asking import models
 from bedside.asking.replies import response_format
 from bedside.judging import parsing
 from bedside.read.sources import first_items
-from bedside.write.tables import Row, frame, share
 
 from .data import FIELDS
 
@@ -93,13 +92,8 @@ def _record(text):
     return found if all(isinstance(t, str) for t in found.values()) else None
 
 
-def table(filled):
-    """Shares of the records with each of OUTCOMES, by model, of those that could be read."""
-    rows = []
-    for model, part in filled.groupby("model", sort=False):
-        read = part.dropna(subset=["new"])
-        for column, name in OUTCOMES.items():
-            hits = read[column].eq("filled") if column == "status" else read[column].map(bool)
-            found = share(hits.to_numpy(bool), read["item"].to_numpy())
-            rows.append(Row(model, name, "run", *found, len(part) - len(read)))
-    return frame(rows)
+def outcomes(filled):
+    """The records with OUTCOMES as booleans, missing where a record couldn't be read."""
+    yes = {k: filled[k].eq("filled") if k == "status" else filled[k].map(bool) for k in OUTCOMES}
+    read = filled["new"].notna()
+    return filled.assign(**{k: v.astype("boolean").where(read) for k, v in yes.items()})

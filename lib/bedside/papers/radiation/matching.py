@@ -182,12 +182,6 @@ def comparer(run, items, few):
     return run.judge, items
 
 
-def unasked(run, judge, matches):
-    """What a caption says of lists that a matcher wasn't asked about; see `judges.run_asking`."""
-    lost = (matches.get("status", "listed") == "listed") & (matches["match"] == "error")
-    return judges.unasked(run, judge, int(lost.sum()))
-
-
 def _alike(matcher, lists):
     """A matcher's pairs for each of several lists of terms; each wording is looked up once."""
     said = list(dict.fromkeys(t for terms in lists for t in terms))

@@ -7,9 +7,11 @@ import pandas as pd
 
 from bedside.run import Run
 from bedside.stats.rounded import Rounded
+from bedside.write.results import published
 
 from .data import REGIMES
 
+PRINTED = 21  # patients behind the printed means
 DIGITS = 2  # decimals of all tables
 ROUNDED = 0.005
 TWO = 2 * ROUNDED  # what rounding can do to a difference of two printed numbers
@@ -18,8 +20,8 @@ STRONG = ["O4-Mini", "GPT-5.3"]  # section 4.7 names them; the models that aren'
 
 
 def rows_of(run: Run, table: str) -> pd.DataFrame:
-    """A printed table's rows, where Phi-3-Medium-4K is Phi-3-Medium as in Table 1."""
-    rows = run.published(table)
+    """A printed table's rows with n, where Phi-3-Medium-4K is Phi-3-Medium as in Table 1."""
+    rows = published(run, table, n=PRINTED)
     return rows.assign(row=rows["row"].str.removesuffix("-4K"))
 
 
@@ -28,10 +30,8 @@ def wide(run: Run, table: str, what: str = "value") -> pd.DataFrame:
 
     A change has the name of its score.
     """
-    rows = run.published(table)
-    rows = rows.assign(
-        row=rows["row"].str.removesuffix("-4K"), column=rows["column"].str.strip("Δ ")
-    )
+    rows = rows_of(run, table)
+    rows = rows.assign(column=rows["column"].str.strip("Δ "))
     found = rows.pivot(index="row", columns="column", values=what)
     return found.loc[rows["row"].unique(), rows["column"].unique()]
 
@@ -66,20 +66,3 @@ def lengths(tables: Mapping[int, Rounded], size: float) -> dict[str, Rounded]:
     at least so many, because mean precision >= mean recall x smallest size / longest list.
     """
     return {k: s.Recall * size / s.Precision for k, s in scores(tables).items()}
-
-
-def implied_lengths(run: Run, sizes: pd.Series) -> pd.DataFrame:
-    """`lengths` as a frame: model, regime, Precision, Recall, items, low, high, least_items."""
-    parts, printed = [], printed_tables(run)
-    mean, least = lengths(printed, sizes.mean()), lengths(printed, sizes.min())
-    for regime, s in scores(printed).items():
-        part = s.value[["Precision", "Recall"]].assign(
-            regime=regime,
-            items=mean[regime].value,
-            low=mean[regime].low,
-            high=mean[regime].high,
-            least_items=least[regime].low,
-        )
-        parts.append(part.rename_axis("model").reset_index())
-    columns = ["model", "regime", "Precision", "Recall", "items", "low", "high", "least_items"]
-    return pd.concat(parts, ignore_index=True)[columns]

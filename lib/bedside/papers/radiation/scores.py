@@ -4,17 +4,22 @@ A frame of scored lists has a row for each list. Everything is averaged over pat
 intervals.
 """
 
+import itertools
 import re
 from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
+from bedside import stats
 from bedside.read import checks
 from bedside.read.checks import normals
+from bedside.write.results import means
+from bedside.write.tables import frame, no_answer_rows
 
 from .data import CELLS, LEAST, MOST, PROFILES, vocabulary
 from .matching import one_to_one
+from .printed import PRINTED
 
 Numbers = float | np.ndarray | pd.Series
 METRICS = {"precision": "Precision", "recall": "Recall", "f1": "F1"}
@@ -24,6 +29,7 @@ LOOSE = {
 }
 COUNTED = ["size", "hits", "found", *LOOSE]
 KEYS = ["item", "model", "regime", "profile"]
+BESIDE = {"specified": "", "base": ", base profile"}  # what columns of scores are called beside
 
 
 def counted(matches: pd.DataFrame, reference: pd.DataFrame, terms: Sequence[str]) -> pd.DataFrame:
@@ -104,19 +110,6 @@ def pairs(lists):
     return checks.joined(*(half.reset_index() for half in halves), KEYS[:3])
 
 
-def overlaps(graded: pd.DataFrame, terms: Sequence[str]) -> pd.DataFrame:
-    """Overlap of each patient's two lists (3.6): frame item, model, regime, overlap, by_meaning.
-
-    Intersection over union of the words, and of the meanings, of `sets`; NaN where a list is
-    missing. Notebook 04 computes it in the open.
-    """
-    both = pairs(sets(graded, terms))
-    for name, of in {"overlap": "words", "by_meaning": "meanings"}.items():
-        lists = zip(*(both[f"{of}_{p}"] for p in PROFILES))
-        both[name] = [len(a & b) / len(a | b) if a and b else float("nan") for a, b in lists]
-    return both[[*KEYS[:3], "overlap", "by_meaning"]]
-
-
 def strata(graded, reference):
     """What each list found in the cells of onset and frequency that its site has (section 4.7).
 
@@ -134,51 +127,71 @@ def strata(graded, reference):
     return pd.DataFrame(rows, columns=[*KEYS, "onset", "frequency", "size", "hits"])
 
 
-def prefixes(matches, reference, terms, most):
-    """Scores of the first k items of each list, k = 1 to `most`; a shorter list keeps its scores.
-
-    Frame KEYS, k, listed, precision, recall.
-    """
-    belongs, rows = belonging(reference, terms), []
-    for r in whole(matches).query("match == 'graded'").itertuples():
-        pairs, size = r.pairs * belongs[r.site], int(belongs[r.site].sum())
-        for k in range(1, most + 1):
-            if k <= len(r.terms):
-                hits = int((one_to_one(pairs[:k]) >= 0).sum())
-                got = rates(hits, k, size)
-            key = r.item, r.model, r.regime, r.profile, k
-            rows.append((*key, len(r.terms), got["precision"], got["recall"]))
-    return pd.DataFrame(rows, columns=[*KEYS, "k", "listed", "precision", "recall"])
+CHANGES = {  # belongs to the site, on the base list: the change, and whether it is then listed
+    (True, False): ("gained, of those it should gain, %", True),
+    (False, False): ("gained, of those it should not, %", True),
+    (False, True): ("lost, of those it should lose, %", False),
+    (True, True): ("lost, of those it should keep, %", False),
+}
 
 
 def changes(graded, reference, terms):
-    """Each effect of the vocabulary in the two lists of a patient, and how many pairs lack a list.
+    """What naming the site did to each effect of the vocabulary, and how many pairs lack a list.
 
-    Returns (frame item, model, regime, belongs, base, specified; {(model, regime): pairs of lists
-    that can't be compared}). belongs: does the effect belong to the site? base, specified: is it on
-    that list?
+    Returns (frame item, model, regime, change (of CHANGES), changed (boolean); {(model, regime):
+    pairs of lists that can't be compared}). An effect that belongs to the site and isn't on the
+    base list should be gained, and one that is listed and doesn't belong should be lost.
     """
     belongs, rows, lost = belonging(reference, terms), [], {}
-    for (item, model, regime), part in whole(graded).groupby(KEYS[:3], sort=False):
-        lost.setdefault((model, regime), 0)
+    for key, part in whole(graded).groupby(KEYS[:3], sort=False):
+        lost.setdefault(key[1:], 0)
         if (part["match"] != "graded").any():
-            lost[model, regime] += 1
+            lost[key[1:]] += 1
             continue
         on = {r.profile: set(one_to_one(r.pairs)) for r in part.itertuples()}
-        rows += [
-            (item, model, regime, mine, i in on["base"], i in on["specified"])
-            for i, mine in enumerate(belongs[part["site"].iloc[0]])
-        ]
-    columns = ["item", "model", "regime", "belongs", "base", "specified"]
-    return pd.DataFrame(rows, columns=columns), lost
+        for i, mine in enumerate(belongs[part["site"].iloc[0]]):
+            change, listed = CHANGES[bool(mine), i in on["base"]]
+            rows.append((*key, change, (i in on["specified"]) == listed))
+    return pd.DataFrame(rows, columns=[*KEYS[:3], "change", "changed"]), lost
+
+
+def f1_of_means(rows):
+    """Rows with the harmonic mean of mean precision and mean recall, beside those of `rows`.
+
+    It has no interval, and is 0 where both means are 0.
+    """
+    found = []
+    for more in ("", ", base profile"):
+        p, r = (
+            rows[rows["column"] == name + more].set_index(["row", "source"])["value"].astype(float)
+            for name in ("Precision", "Recall")
+        )
+        value = stats.harmonic(p, r).mask((p == 0) & (r == 0), 0)
+        found.append(value.reset_index().assign(column="F1 of the means" + more))
+    rows = pd.concat(found, ignore_index=True)
+    printed = rows["source"] == "published"
+    n = rows["row"].where(printed).map(lambda row: PRINTED, na_action="ignore")
+    return rows.assign(n=n, source=rows["source"].mask(printed, "recomputed"))
+
+
+COUNTS = {"items": "items", "repeated": "repeated entries"}
+SHARES = {
+    "sized": "of 20 to 30 items, %",
+    "none": "no list, %",
+    "truncated": "cut off at the limit, %",
+}
+PARTS = {
+    "elsewhere": "items of another part of the body, %",
+    "off": "items that are not on the list, %",
+}
 
 
 def health(lists, run):
-    """What the lists look like: frame KEYS and numbers to be averaged, NaN where there is no list.
+    """What the lists look like: frame KEYS, and columns that are missing where there is no list.
 
     items: number of different items. repeated: number of repeats. sized: has it 20 to 30 items?
-    elsewhere: share of items that belong to another part of the body. off: share of items that are
-    no term of the vocabulary, word for word.
+    elsewhere: percentage of items that belong to another part of the body. off: percentage of items
+    that are no term of the vocabulary, word for word.
     """
     known = set(normals(vocabulary(run)).values())
     words = normals([w for ws in run.load("radiation_elsewhere")["words"] for w in ws])
@@ -189,7 +202,34 @@ def health(lists, run):
     names = normals([t for terms in there["terms"] for t in terms])
     named = there["terms"].map(lambda terms: [names[t] for t in terms])
     made["items"], made["repeated"] = there["terms"].map(len), there["repeated"]
-    made["sized"] = made["items"].dropna().between(LEAST, MOST).astype(float)
-    made["elsewhere"] = named.map(lambda ts: sum(bool(other.search(t)) for t in ts) / len(ts))
-    made["off"] = named.map(lambda ts: sum(t not in known for t in ts) / len(ts))
+    made["sized"] = made["items"].between(LEAST, MOST).astype("boolean").mask(made["none"])
+    made["elsewhere"] = named.map(lambda ts: 100 * np.mean([bool(other.search(t)) for t in ts]))
+    made["off"] = named.map(lambda ts: 100 * np.mean([t not in known for t in ts]))
     return made
+
+
+def described(run, graded):
+    """Rows on what lists look like, by model and regime.
+
+    Beside them stand the scores of lists that aren't truncated where some are, and why there is no
+    reply.
+    """
+    made, by = health(graded, run), ["model", "regime"]
+    chosen = graded["regime"].str.startswith("selection").any()
+    parts = PARTS if chosen else {"elsewhere": PARTS["elsewhere"]}
+    cut = graded["truncated"].astype(bool)
+    uncut = graded[graded.assign(cut=cut).groupby(by)["cut"].transform("any") & ~cut]
+    names = {metric: f"{name} of the uncut" for metric, name in METRICS.items()}
+    why = [
+        no_answer_rows(", ".join(key), g["reply_status"])
+        for key, g in checks.groups(graded, by, texts=["reply_status"])
+    ]
+    as_row = {"row": "{model}, {regime}"}
+    found = [
+        means(made, COUNTS, **as_row, scale=(0, np.inf)).assign(worst=None, best=None),
+        means(made, SHARES, **as_row),
+        means(made, parts, **as_row, scale=(0, 100)),
+        means(uncut, names, **as_row) if len(uncut) else None,
+        frame(itertools.chain(*why)),
+    ]
+    return pd.concat([rows for rows in found if rows is not None and len(rows)], ignore_index=True)

@@ -24,13 +24,6 @@ def inputs(run, whole=False):
     return data.profiles(run, whole), data.reference(run), data.vocabulary(run)
 
 
-def setting(run):
-    """A sentence for captions: which patients and which reference this run's numbers rest on."""
-    if run.profile == "public":
-        return "Inputs of this run: the released patients and reference."
-    return "Inputs of this run: invented patients and an illustrative reference, not the paper's."
-
-
 def asked(run, patients, regimes):
     """The lists to ask for: key, item, site, profile, regime, and the fields of the prompt."""
     terms, rows = data.vocabulary(run), []

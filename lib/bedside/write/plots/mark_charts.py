@@ -117,7 +117,7 @@ def plane(ax: Axes, frame: pd.DataFrame, x: str, y: str, **labels: str) -> Axes:
 
 def _equal_means(ax):
     """Dashed lines through the points whose two rates have the same mean, with that mean."""
-    text = {"fontsize": SMALL, "color": SOFT, "ha": "center", "va": "center"}
+    text = {"fontsize": SMALL, "color": SOFT, "ha": "center", "va": "center", "zorder": 0.5}
     box = {"backgroundcolor": CARD, "bbox": {"pad": 0.6, "color": CARD}}
     for mean in range(10, 100, 10):
         least, most = max(0, 2 * mean - 100), min(100, 2 * mean)
