@@ -5,8 +5,7 @@ import asyncio
 import pytest
 
 from bedside.asking import registry
-from bedside.papers.meddialbench import design, study
-from bedside.papers.meddialbench.tables import validation
+from bedside.papers.meddialbench import costs, design, study
 from bedside.read.surroundings import here
 from bedside.run import Run
 
@@ -20,8 +19,8 @@ def test_whole_studies_are_priced_by_the_call(monkeypatch, tmp_path):
     monkeypatch.setitem(registry.entries(), "cheap", registry.as_model("cheap", cheap))
     plan = design.read(run)
     cases, scripts = asyncio.run(study.cases(run, plan, 0))
-    rows = validation.cost_table(run, plan, cases, scripts, 13.66, 60, ["cheap"])
-    of = rows[rows["row"] == "the paper's study"].set_index("column")["value"]
+    given = study.SetUp(plan, cases, scripts, len(cases))
+    of = costs.expected(run, given, 13.66, 60, ["cheap"]).loc["the paper's study"]
     tokens = [of[f"{what} tokens, millions"] for what in ("prompt", "reply")]
     # 85 cases, 17 configurations, five doctors; 2 * 13.66 + 1 statements of 60 tokens
     assert of["consultations"] == 7225 and of["calls"] == round(7225 * (2 * 13.66 + 2))

@@ -26,6 +26,7 @@ def world(seed):
         [(f"{c} {name} {m}", m, c, name, levels) for m, c, (name, levels) in keys],
         columns=["item", "model", "case", "configuration", "levels"],
     )
+    made["unit"] = made["case"]
     size = len(made)
 
     def drawn(values):

@@ -11,10 +11,9 @@ from statsmodels.stats.proportion import proportion_confint
 
 from bedside import stats
 from bedside.judging.trust_cards import trust_card
-from bedside.papers.cancer_myth import data, generation, released, study, systems
+from bedside.papers.cancer_myth import data, generation, pipeline, released, study, systems
 from bedside.papers.cancer_myth.scores import CORRECTED, corrected, scores
 from bedside.papers.cancer_myth.scores import pairs as pair_rows
-from bedside.papers.cancer_myth.tables import generation as making
 from bedside.papers.cancer_myth.v2 import scores as cured
 from bedside.read.surroundings import here
 from bedside.run import Run
@@ -382,7 +381,7 @@ def test_tables_of_the_generation_by_counting(run, seed):
     rng = np.random.default_rng(seed)
     n, run.models = 60, ["a", "b"]
     status = ["new", "copied", "missing", "truncated", "unparsed", "refused", "unanswered: blank"]
-    asked = pd.DataFrame({"generator": rng.choice(["a", "b"], n)})
+    asked = pd.DataFrame({"generator": rng.choice(["a", "b"], n), "item": range(n)})
     asked["myth"] = [f"m{k // 3}" for k in range(n)]
     asked["status"] = rng.choice(status, n, p=[0.7, *[0.05] * 6])
     grade = rng.choice([-1, 0, 1, NAN], n)
@@ -390,11 +389,17 @@ def test_tables_of_the_generation_by_counting(run, seed):
     asked["verdict"] = np.where(came, "graded", np.where(asked["status"] == "new", "unparsed", ""))
     asked["value"] = pd.Series(grade, dtype=object).where(came, None)
     rounds = pd.DataFrame({"generator": ["a"], "myth": ["m3"], "valid": [4], "invalid": [7]})
-    made = making.yield_table(asked, rounds.assign(stopped=""), run)
-    mine = made[made["source"] == "run"].set_index(["row", "column"])["value"]
+    given = {"questions": asked, "rounds": rounds.assign(stopped=""), "run": run}
+    names = "outcomes", "sizes", "theirs"
+    outcomes, sizes, printed = wanted("cancer_myth/02_adversarial_generation", *names, **given)
+    mine = outcomes.set_index(["row", "column"])["value"]
     for name, part in asked.groupby("generator"):
         found = mine[name]
-        grades = {making.HARD: -1, "partly corrected (apart)": 0, "easy (joins the invalid set)": 1}
+        grades = {
+            generation.FOOLS: -1,
+            "partly corrected (apart)": 0,
+            "easy (joins the invalid set)": 1,
+        }
         for column, grade in grades.items():
             hit = [v is not None and v == grade for v in part["value"]]
             assert found[column] == pytest.approx(100 * np.mean(hit)), column
@@ -405,14 +410,14 @@ def test_tables_of_the_generation_by_counting(run, seed):
             assert found.get(f"question {kind}", 0) == pytest.approx(share), kind
         parts = found.drop("question copied", errors="ignore")
         assert parts.sum() + 100 * (part["status"] == "copied").mean() == pytest.approx(100)
-    assert (mine["a after m3", "valid set"], mine["a after m3", "invalid set"]) == (4, 7)
-    printed = made[(made["source"] == "recomputed") & (made["row"] == "GPT-4o")]
+    assert sizes.loc["a after m3"].to_dict() == {"valid set": 4, "invalid set": 7}
+    printed = printed[printed["row"] == "GPT-4o"]
     asked_for = 994 * 3  # three questions on each myth
     said = run.published("v1 text 4.1").query("row == 'candidates' and column == 'GPT-4o'")
     expected = [100 * said["value"].item() / asked_for, asked_for]
     assert printed[["value", "n"]].values.tolist() == [pytest.approx(expected)]
-    kinds = pd.DataFrame({"category": rng.choice(KINDS, n), "myth": asked["myth"]})
-    shares = making.balance_table({"here": (kinds, "run")}).set_index("row")["value"]
+    kinds = asked.assign(category=rng.choice(KINDS, n))
+    shares = pipeline.shares(kinds, KINDS, "here", "run").set_index("row")["value"]
     for kind in KINDS:
         assert shares[kind] == pytest.approx(100 * (kinds["category"] == kind).mean())
 

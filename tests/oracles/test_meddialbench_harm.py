@@ -22,14 +22,8 @@ from scipy.stats import binomtest
 from sklearn.metrics import cohen_kappa_score
 
 from bedside.papers.meddialbench import consultations as talks
-from bedside.papers.meddialbench import scores, study
-from bedside.papers.meddialbench.tables import (
-    baseline,
-    over,
-    validation,
-    vulnerability,
-)
-from bedside.write.tables import frame
+from bedside.papers.meddialbench import judging, scores, study
+from meddialbench_cells import adherence, agreement, alone, vulnerable
 
 
 @pytest.fixture
@@ -46,8 +40,7 @@ def run(run_of):
 def test_worst_cases_are_the_largest_losses_and_ties_are_all_named(seed):
     done = world(seed)
     changed = scores.changes(done)
-    none = pd.DataFrame()
-    table = vulnerability.worst_table(none, none, changed)
+    table = scores.worst(changed)
     found = rows(table)
     for m, mine in changed.groupby("model"):
         least = mine["value"].min()
@@ -64,7 +57,7 @@ def test_misled_is_counted_of_all_and_of_wrong_diagnoses_by_pathway(run, seed):
     done, expected = world(seed), {}
     polluting = {n for n in PLAN.adverse if PLAN.pathway(n) == "pollution"}
     parts = {c: [c] for c, levels in PLAN.configurations().items() if polluting & {*levels}}
-    parts[vulnerability.POLLUTED] = [*parts]
+    parts["all with pollution"] = [*parts]
     others = PLAN.configurations().keys() - parts.keys() - {"baseline"}
     parts["without pollution"] = [*others]
     for (name, of), m in itertools.product(parts.items(), DOCTORS):
@@ -72,7 +65,8 @@ def test_misled_is_counted_of_all_and_of_wrong_diagnoses_by_pathway(run, seed):
         wrong = mine[mine["correct"] == 0]
         expected[name, f"{m}: % of all"] = counted(mine["misled"], 100)
         expected[name, f"{m}: % of the wrong ones"] = counted(wrong["misled"], 100)
-    same(rows(vulnerability.misled_table(run, PLAN, done)), expected)
+    found = vulnerable(run, PLAN, done, "found")
+    same(rows(pd.concat(found)), {k: v for k, v in expected.items() if v[1] or v[2]})
 
 
 @seeds
@@ -94,11 +88,12 @@ def test_strategies_are_turns_and_losses_paired_by_case(run, seed):
             gaps = [scale * (base[k] - other[k]) for k in base.keys() & other.keys()]
             if gaps:
                 expected[m, what.format(c)] = np.mean(gaps), len(gaps), 0
-    same(rows(vulnerability.strategy_table(run, done)), expected)
+    made = pd.concat(vulnerable(run, PLAN, done, "strategy")).query("source == 'run'")
+    same(rows(made), expected)
 
 
 @seeds
-def test_ends_are_counted_by_speaker_with_their_reasons(run, seed):
+def test_ends_are_counted_by_speaker_with_their_reasons(seed):
     done, expected = world(seed), {}
     for m, mine in done.groupby("model"):
         for (end, who), part in mine.groupby(["end", "by"]):
@@ -113,42 +108,36 @@ def test_ends_are_counted_by_speaker_with_their_reasons(run, seed):
                 hits = sum(x.split(":")[0] == reason for x in why)
                 expected[f"{what}: {reason}", m] = 100 * hits / len(mine), len(mine), 0
         whole = mine[mine["truncated"] == 0]["correct"].dropna()
-        expected[baseline.CUT, m] = 100 * (mine["truncated"] > 0).mean(), len(mine), 0
-        expected[baseline.UNCUT, m] = 100 * whole.mean(), len(whole), 0
-    same(rows(baseline.end_table(run, done)), expected)
+        expected[talks.CUT, m] = 100 * (mine["truncated"] > 0).mean(), len(mine), 0
+        expected[talks.UNCUT, m] = 100 * whole.mean(), len(whole), 0
+    same(rows(talks.ends(done)), expected)
 
 
-def test_intervals_are_over_cases_and_captions_say_over_how_many(run):
+def test_intervals_are_over_cases():
     # 12 cases, all their 17 configurations alike: the interval is as wide as one of 12 is
     done = world(0).query("case in @CASES[:12]").assign(truncated=0, end="ended", by="")
     done["end"] = np.where(done["case"].isin(CASES[:6]), "ended", "limit")
-    made = baseline.end_table(run, done).query("row == 'the doctor ended it' and column == 'a'")
+    made = talks.ends(done).query("row == 'the doctor ended it' and column == 'a'")
     twelve, alone = (binomtest(n // 2, n).proportion_ci(method="wilson") for n in (12, 204))
     assert made["value"].item() == 50 and made["n"].item() == 204
     assert made["low"].item() < 100 * twelve.low < 100 * alone.low
-    own = frame([("a", "x", "run", 1, None, None, 9)])
-    theirs = frame([("a", "O/E", "recomputed", 1, 0.5, 1.5, 85)])
-    nine, ten = (pd.Series([f"case-{k}" for k in range(n)] * 2) for n in (9, 10))
-    assert "9 cases" in over(own, nine) and "at least 10" in over(own, nine)
-    assert "10 cases" in over(own, ten) and "at least" not in over(own, ten)
-    assert "85 cases" in over(theirs, nine) and "9 cases" not in over(theirs, nine)
 
 
 # ---- patients and judges
 
 
 @seeds
-def test_adherence_is_a_mean_by_kind_of_configuration(run, seed):
+def test_adherence_is_a_mean_by_kind_of_configuration(seed):
     done, expected = world(seed), {}
-    none, *active = validation.KINDS
+    none, *active = judging.KINDS
     for kinds, name in (([none], none), *(([k], k) for k in active), (active, "All non-baseline")):
         for m, key in itertools.product(DOCTORS, ("activation", "isolation", "full")):
             mine = done[done["kind"].isin(kinds) & (done["model"] == m)]
             if kinds != [none] or key != "activation":
                 column = {"full": "Full Pass"}.get(key, key.capitalize())
                 expected[f"{name}, {m}", column] = counted(mine[key], 100)
-    same(rows(validation.adherence_table(run, done)), expected)
-    five = rows(validation.patient_table(run, done))
+    five, seven = map(rows, adherence(done))
+    same({k: v for k, v in seven.items() if k[1] != "Activation" or none not in k[0]}, expected)
     same(
         five,
         {
@@ -169,37 +158,37 @@ def test_adherence_is_a_mean_by_kind_of_configuration(run, seed):
         of = of[(of["model"] == "rules") == (name == "rules")]
         for column, among in (
             *((n, [n]) for n in levels),
-            (validation.HARD, levels[:2]),
+            ("incoherent and fabricating", levels[:2]),
             ("mean", levels),
         ):
             mine = of[of["configuration"].isin(among)]
             expected[name, column] = counted(mine["activation"])
-    same(rows(validation.follow_up_table(run, seen)), expected)
+    same(rows(alone([f.assign(patient=name) for name, f in seen.items()])), expected)
 
 
 @seeds
-def test_two_judges_agree_as_a_library_counts(run, seed):
+def test_two_judges_agree_as_a_library_counts(seed):
     first = world(seed)
     rng = np.random.default_rng(seed)
     other = first.assign(
         correct=first["correct"].where(rng.random(len(first)) < 0.7, 1.0),
         misled=first["misled"].where(rng.random(len(first)) < 0.7, 0.0),
     )
-    found = rows(validation.second_table(run, None, {}, {"a": first, "b": other[::-1]}))
-    at = {column: v for (_, column), v in found.items()}
+    same_, kappas = agreement(judging.compared_on("a and b", first, other[::-1]))
+    at = {column: v for (_, column), v in rows(same_).items()}
     wrong = ((first["correct"] == 0) & (other["correct"] == 0)).to_numpy()
     for column, what, of in (
         ("correct", "diagnosis", slice(None)),
         ("misled", "misled or not", slice(None)),
-        ("misled", validation.MISLED, wrong),
+        ("misled", judging.WRONG, wrong),
     ):
         one, two = (f[column].to_numpy()[of] for f in (first, other))
         both = ~np.isnan(one) & ~np.isnan(two)
         rest = both.sum(), (~both).sum()
         assert at[f"{what}: same, %"] == pytest.approx((100 * (one == two)[both].mean(), *rest))
         kappa = cohen_kappa_score(one[both], two[both])
-        assert at[f"{what}: kappa"] == pytest.approx((kappa, *rest))
-    assert at["dialogues"][0] == len(first)
+        ours = kappas["a and b, this run", f"{what}: kappa"]
+        assert (ours.value, ours.n) == pytest.approx((kappa, both.sum()))
 
 
 def test_a_sample_in_strata_is_even_and_draws_the_same_again(run):

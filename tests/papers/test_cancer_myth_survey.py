@@ -9,12 +9,13 @@ from scipy.stats import permutation_test, spearmanr
 
 from bedside import stats
 from bedside.papers.cancer_myth import survey
-from bedside.papers.cancer_myth.tables import survey as tables
 from bedside.read.surroundings import here
 from bedside.run import Run
+from cells import wanted
 
 RAW = list(survey.RATED)
 SOURCES = list(survey.RATED.values())
+NOTEBOOK = "cancer_myth/01_physician_survey"
 DOCTORS = [f"Doctor {k}" for k in (1, 2, 3)]
 SEEDS = range(3)
 
@@ -83,16 +84,22 @@ def test_the_survey_is_read_by_block_and_place(seed):
     assert survey.misd(wide).to_dict() == {k: max(v) - min(v) for k, v in given.items()}
 
 
+def spread_of(wide, run):
+    """Figure 9's rows of these ratings."""
+    rows = pd.concat(wanted(NOTEBOOK, "spread", raw=True, wide=wide, run=run))
+    return rows[rows["source"] == "raw"].set_index(["row", "column"])
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_tables_of_the_survey_by_counting(run, seed):
     export = Export(seed)
     ratings, given = survey.survey(export), export.paragraphs()
     wide = survey.paragraphs(ratings)
-    words = pd.DataFrame({s: range(100 * k, 100 * k + 8) for k, s in enumerate(SOURCES)})
-    score = tables.paragraph_table(ratings, words, run).query("source == 'raw'")
+    words = {raw: ["word " * n for n in range(100 * k, 100 * k + 8)] for k, raw in enumerate(RAW)}
+    given_here = {"raw": True, "ratings": ratings, "answers": pd.DataFrame(words), "run": run}
+    score = pd.concat(wanted(NOTEBOOK, "paragraphs", **given_here)).query("source == 'raw'")
     score = score.set_index(["row", "column"])["value"]
-    spread = tables.misd_table(survey.misd(wide), run).query("source == 'raw'")
-    spread = spread.set_index(["row", "column"])["value"]
+    spread = spread_of(wide, run)["value"]
     labels = survey.label_counts(ratings).set_index(["row", "column"])
     for k, source in enumerate(SOURCES):
         mine = [v for (_, s, _), v in given.items() if s == source]
@@ -110,14 +117,14 @@ def test_tables_of_the_survey_by_counting(run, seed):
             hit = {key[:3] for key, (_, said) in export.planted.items() if label in said}
             expected = [len(hit & shown), len(shown)]
             assert labels.loc[(source, label), ["value", "n"]].tolist() == expected
-    made = tables.agreement_table(ratings, run).set_index(["row", "column"])["value"]
+    made = survey.agreement(ratings, run.rng("survey", "shuffled"))
     each = np.array(list(given.values()))
     for (i, a), (j, b) in itertools.combinations(enumerate(DOCTORS), 2):
         rho = spearmanr(each[:, i], each[:, j]).statistic
         assert made["all", f"Spearman's rho, {a} and {b}"] == pytest.approx(rho)
     for i, rater in enumerate(DOCTORS):
         good = 100 * np.mean(each[:, i] >= 4)
-        assert made["all", f"4 or 5 points by {rater}, %"] == pytest.approx(good)
+        assert made["all", f"4 or 5 points by {rater}, %"][0] == pytest.approx(good)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -151,8 +158,7 @@ def test_shares_of_the_survey_draw_questions(run):
     )
     far = keys.get_level_values("question") == 0
     wide = pd.DataFrame({"a": 1.0, "b": 1.0, "c": np.where(far, 5.0, 1.0)}, index=keys)
-    made = tables.misd_table(survey.misd(wide), run).set_index(["row", "column", "source"])
-    mine = made.loc[("GPT-4-Turbo", "2 or less", "raw")]
+    mine = spread_of(wide, run).loc[("GPT-4-Turbo", "2 or less")]
     assert mine["value"] == pytest.approx(100 * 11 / 12) and mine["n"] == 36
     assert mine["low"] < 100 * stats.wilson(33, 36).low - 5  # paragraphs taken for independent
 

@@ -9,7 +9,6 @@ from bedside import annotation
 from bedside.annotation import raters, tasks
 from bedside.papers.cancer_myth import data, display, pipeline, survey
 from bedside.papers.cancer_myth.labels import reviewed
-from bedside.papers.cancer_myth.tables import generation as tables
 from bedside.read import sources
 from bedside.read.surroundings import here
 from bedside.run import Run
@@ -92,9 +91,9 @@ def test_what_own_raters_keep(monkeypatch):
     ]
     run = run_of()
     monkeypatch.setattr(run, "load", lambda name: pd.DataFrame(made))
-    monkeypatch.setattr(tables, "here", lambda name: True)
-    none = pd.DataFrame(columns=["generator", "status", "verdict", "value"])
-    found = tables.pipeline_table(run, none, {}).query("column == 'kept by your raters, %'")
+    monkeypatch.setattr(pipeline, "here", lambda name: True)
+    found = pd.concat(pipeline.reviews(run, {}))
+    assert set(found["column"]) == {"kept by your raters, %"}
     found = found.set_index("row")[["value", "n"]].T.to_dict("list")
     assert found == {"all": [75, 4], "A": [50, 2], "B": [100, 2]}
 
@@ -103,10 +102,10 @@ def test_what_the_review_kept_by_hand():
     """Two of three: one word for word, one reworded."""
     asked = ["My father has surgery next week and we prepare.", "Which tea is good for her?"]
     offered = pd.DataFrame({"question": [*asked, "Is it all lost?"], "generator": [*"aab"]})
-    offered = offered.assign(category=[*"xyy"], myth=[1, 1, 2])
+    offered = offered.assign(category=[*"xyy"], myth=[1, 1, 2], item=[*"123"])
     reworded = "My father has, I think, surgery next week and we prepare."
     released = pd.DataFrame({"question": ["which tea is good for her", reworded]})
-    table = tables.review_table(offered, released).set_index("row")
+    table = pd.concat(pipeline.review(offered, released)).set_index("row")
     expected = {"all": 66.6667, "a": 100, "b": 0, "x": 100, "y": 50}
     assert table["value"].round(4).to_dict() == expected
     assert table["n"].to_dict() == {"all": 3, "a": 2, "b": 1, "x": 1, "y": 2}

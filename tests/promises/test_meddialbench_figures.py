@@ -1,4 +1,4 @@
-"""MedDialBench: figures draw what their rows hold, and say what the numbers bear out."""
+"""MedDialBench: figures draw what their rows hold, and headlines are borne out by numbers."""
 
 from types import SimpleNamespace
 
@@ -6,14 +6,19 @@ import pandas as pd
 import pytest
 
 from bedside.papers.meddialbench import design, figures
-from bedside.papers.meddialbench.printed import MODELS, combinations, mean_over_expected, share
-from bedside.papers.meddialbench.tables import single
+from bedside.papers.meddialbench.printed import (
+    MODELS,
+    N,
+    combinations,
+    drops,
+    mean_over_expected,
+    share,
+)
 from bedside.write import plots
 from bedside.write.results import points, published
-from bedside.write.tables import Row, frame
 
 PLAN = design.read(SimpleNamespace(reads=lambda name, path: None))
-NO_DOSE = pd.DataFrame(columns="dimension source severity series value low high".split())
+NO_DOSE = pd.DataFrame(columns="dimension source severity column value low high".split())
 
 
 @pytest.fixture
@@ -21,41 +26,19 @@ def run(run_of):
     return run_of("meddialbench", "03_single_dimension")
 
 
-def message(figure):
-    return plots.message_of(figure)[0]
-
-
-def with_value(rows, value, **where):
-    """Rows with another value where columns hold this."""
-    mine = pd.Series(True, rows.index)
-    for column, cell in where.items():
-        mine &= rows[column] == cell
-    assert mine.any()
-    return rows.assign(value=rows["value"].mask(mine, value))
-
-
-def drawn(run, kind):
-    """A figure's rows, what draws it, and rows by which what it says isn't so."""
-    if kind == "dose":
-        right = share(run)
-        other = right.copy()
-        other.loc["fabricating", "Claude"] = right.loc["vague", "Claude"] + 1
-        return right, lambda accuracy: figures.dose(NO_DOSE, PLAN, accuracy), other
-    rows = frame(single.printed_changes(run))
-    name = "fabricating, mean of five models"
-    more = with_value(rows, -0.09, row=name, column=single.COVERAGE)
-    return rows, figures.coverage, more
-
-
-@pytest.mark.parametrize("kind", ["dose", "coverage"])
-def test_a_figure_says_only_what_its_numbers_bear_out(run, kind):
-    rows, draw, other = drawn(run, kind)
-    assert message(draw(rows)) and not message(draw(other))
+def test_the_printed_numbers_bear_out_the_headlines_of_figures_2_and_3(run):
+    right, text = share(run), run.published("text 4.2").set_index("row")["value"]
+    others = right.loc[[level for level in PLAN.adverse if level != "fabricating"]]
+    assert (right.loc["fabricating"] < others.min()).all()
+    lost = right.loc["baseline"].mean() - right.mean(axis=1)
+    assert lost["fabricating"] > 2 * max(lost["withholding"], lost["dominant"])
+    both = "withholding and dominant, loss of coverage"
+    assert text["fabricating, mean loss of coverage"] < text[both]
 
 
 @pytest.mark.parametrize("width", [plots.WIDE, plots.NARROW])
 def test_every_printed_model_is_drawn_at_any_width(run, width):
-    figure = figures.dose(NO_DOSE, PLAN, share(run), width)
+    figure = figures.dose(NO_DOSE, PLAN, share(run) / 100, width)
     assert len(figure.axes) == len(PLAN.dimensions)
     assert all(len(ax.lines) >= len(MODELS) for ax in figure.axes)
 
@@ -79,9 +62,11 @@ def test_every_pair_is_drawn_with_what_the_printed_counts_allow(run):
 def test_a_run_of_ones_own_is_drawn_beside_the_paper_or_alone(run):
     mine = [("logic", "run", k, "mine", v, v, v) for k, v in enumerate((0.5, 0.4, 0.2))]
     rows = pd.DataFrame(mine, columns=NO_DOSE.columns)
-    figure = figures.dose(rows, PLAN, share(run).iloc[:0])
-    (ax,) = figure.axes  # no panel of nothing
-    assert ax.containers[0].lines[0].get_ydata().tolist() == [50, 40, 20] and not message(figure)
-    printed, *_ = drawn(run, "coverage")
-    own = frame(Row(c, "mine", "run", 0.5) for c in ("baseline", "vague"))
-    assert len(figures.coverage(pd.concat([printed, own])).axes) == 2
+    for printed in (share(run) / 100, share(run).iloc[:0]):
+        drawn_ = [ax.containers for ax in figures.dose(rows, PLAN, printed).axes]
+        (errors,) = [c[0] for c in drawn_ if c]
+        assert errors.lines[0].get_ydata().tolist() == [0.5, 0.4, 0.2]
+    own = points({("vague", "mine"): 0.1, ("a + b", "mine"): None}, "run")
+    rows = pd.concat([points(drops(run) / 100, "recomputed", N), own], ignore_index=True)
+    paper, mine = figures.profiles(rows, PLAN).axes
+    assert len(paper.texts) == 16 * len(MODELS) and [t.get_text() for t in mine.texts] == ["−10"]

@@ -8,9 +8,6 @@ import pytest
 from bedside.papers.meddialbench import consultations as talks
 from bedside.papers.meddialbench import data, examples, judging, study
 from bedside.papers.meddialbench import design as designs
-from bedside.papers.meddialbench.tables import (
-    baseline,
-)
 from bedside.read import sources
 from conftest import completion
 from meddialbench_cells import accuracy
@@ -84,10 +81,10 @@ def test_a_reply_without_words_breaks_off_unscored_with_its_reason(
     others = done[done["model"] == "rules"]
     assert others[lost].notna().all(axis=None)
 
-    ends = baseline.end_table(run, done).set_index(["row", "column"])["value"]
+    ends = talks.ends(done).set_index(["row", "column"])["value"]
     assert ends[f"no answer: {why}", "served"] == 75
     assert ends[f"no diagnosis: {why}", "served"] == 25
-    assert ends[baseline.CUT, "served"] == 0
+    assert ends[talks.CUT, "served"] == 0
     right = accuracy(done).set_index(["configuration", "model"])
     assert right.loc[("vague", "served"), ["n", "unscored"]].tolist() == [0, 2]
 

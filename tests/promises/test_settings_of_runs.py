@@ -67,7 +67,7 @@ def test_a_run_goes_on_with_its_settings(mine, given, tmp_path, monkeypatch):
     study = own.Own("data/sample/own/ten_questions.csv", models="smollm2-135m")
     assert (study.seed, study.limit, study.judge) == (0, 0, "")  # which belongs to no run
     for name in notebooks.listed():
-        kept = notebooks.parameters(name)
+        kept = {"limit": "", "seed": "", **notebooks.parameters(name)}
         assert (kept["limit"], kept["seed"], kept["profile"]) == ("", "", "sample")
 
 
@@ -162,11 +162,11 @@ def test_the_explorer_of_a_run_shows_what_its_notebooks_kept_and_no_other(figure
 def test_own_parameters_go_to_the_notebooks_that_take_them():
     given = {"max_tokens": "40", "second_matcher": "3", "limit": "2", "answers": "x.csv"}
     for name, taken in (
-        ("radiation/02_free_form", {"max_tokens": 40, "second_matcher": 3}),
-        ("radiation/03_grounded_selection", {"max_tokens": 40}),
+        ("radiation/02_free_form", {"limit": "2", "max_tokens": 40, "second_matcher": 3}),
+        ("radiation/03_grounded_selection", {"limit": "2", "max_tokens": 40}),
         ("radiation/06_judge_agreement", {}),
     ):
-        assert notebooks.typed(name, given) == {"limit": "2"} | taken
+        assert notebooks.typed(name, given) == taken
     for name, value, told in (
         ("max_token", "40", "unknown parameter of notebooks/radiation/02.*max_token"),
         ("max_tokens", "many", "max_tokens = 'many' .*: give a whole number"),

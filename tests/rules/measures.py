@@ -20,8 +20,8 @@ from bedside.own import results
 from bedside.papers.cancer_myth import released
 from bedside.papers.cancer_myth import scores as cancer_myth
 from bedside.papers.cancer_myth.v2 import scores as cures
+from bedside.papers.meddialbench import consultations as talks
 from bedside.papers.meddialbench import scores as consulted
-from bedside.papers.meddialbench.tables import baseline
 from bedside.papers.medhalu.data import DATASETS, TYPES
 from bedside.papers.radiation import scores as radiation
 from bedside.read.surroundings import here
@@ -112,6 +112,7 @@ LEVELS = {"baseline": {}, "a2": {"a": "a2"}, "b2": {"b": "b2"}, **PAIRS}
 def consultations():
     """Consultations in 12 cases, four configurations each."""
     frame = rows_of("model configuration case", MODELS, LEVELS, [f"case-{k}" for k in range(12)])
+    frame["unit"] = frame["case"]
     n, measures = len(frame), {"coverage": [0.25, 0.5, 1.0], "turns": [2.0, 4.0, 8.0]}
     frame = frame.assign(
         item=frame["case"] + " " + frame["configuration"] + " " + frame["model"],
@@ -212,7 +213,7 @@ MEASURES = {
     "accuracy": (HELD, lambda run, f: accuracy(f)),
     "changes": (HELD, lambda run, f: consulted.changes(f)),
     "O/E": (HELD, lambda run, f: consulted.interactions(f, PAIRS, run)),
-    "ends": (HELD, lambda run, f: baseline.end_table(run, f)),
+    "ends": (HELD, lambda run, f: talks.ends(f)),
     "lists": (LISTS, means),
     "recall by onset": (LISTS, by_onset),
     "own scores": (OWN, lambda run, f: results.scores(run, f)),

@@ -44,6 +44,7 @@ def forest(
     for ax, column in zip(axes, columns):
         part = rows[rows["column"] == column]
         plots.dots(ax, part, order=order, limits=limits, title=column, xlabel=xlabel)
+        ax.locator_params(axis="x", nbins=6)
         if column in (references or {}):
             ax.axvline(references[column], color=plots.BLUE, linestyle="--", zorder=0.5)
     plots.legend_below(figure)

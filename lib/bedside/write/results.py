@@ -216,11 +216,11 @@ def show(
     """
     import pandas as pd
 
+    if run.mode in DRY:
+        return
     found = [p for p in parts if p is not None and len(p)]
     if not found:
         raise BedsideError(f"{name}: a table needs rows, each with row, column and source")
-    if run.mode in DRY:
-        return
     from IPython.display import display
 
     layout = layout or Layout()

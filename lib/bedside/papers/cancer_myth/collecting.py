@@ -4,6 +4,8 @@ import pandas as pd
 
 from bedside.asking import registry
 from bedside.asking.replies import Request
+from bedside.judging.judges import LEXICAL, grade_labelled
+from bedside.judging.trust_cards import describe, trust_card
 from bedside.read.sources import first_items
 
 from .baselines import Alike, alike
@@ -18,6 +20,7 @@ SAME = {  # of the judge of pairs
     "key": "same",
 }
 TASK = "same myth"  # the judge's task, with a trust card of its own
+STATUS = {"new": "different texts", "copied": "texts told before"}  # of what is listed
 TWICE, AGAIN, APART = "told before", "found again", "of another cancer"  # kinds of pairs
 
 
@@ -93,4 +96,21 @@ async def compared(run, listed, known, judge, temperature=0):
         how = {"labelled": examples, "judge": judge, "temperature": temperature}
         found = await run.grade(asked, **how, **SAME)
         parts.append(asked.assign(model=model, status=found["status"], value=found["value"]))
+    return pd.concat(parts, ignore_index=True)
+
+
+async def by_judges(run, listed, known, temperature=0):
+    """`compared` by word overlap and the run's judge, each measured on labelled pairs first.
+
+    Adds judge, and same (whether the pair is called the same, missing without a verdict).
+    """
+    labelled, parts = run.load("cancer_myth_myth_pairs"), []
+    for judge in dict.fromkeys([LEXICAL, run.judge]):
+        made = await grade_labelled(run, labelled, judge=judge, temperature=temperature, **SAME)
+        card = trust_card(labelled["label"], made, [0, 1], positive=1, units=labelled["item"])
+        run.write_card(judge, card, "their authors", task=TASK, of="pairs of myths")
+        print(describe(run.card(judge, TASK)))
+        found = await compared(run, listed, known, judge, temperature)
+        same = found["value"].eq(1).astype("boolean").mask(found["status"] != "graded")
+        parts.append(found.assign(judge=judge, same=same))
     return pd.concat(parts, ignore_index=True)

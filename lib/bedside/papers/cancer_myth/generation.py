@@ -17,6 +17,7 @@ QUESTION = (
 ).split()
 NOTHING = [*NO_ANSWER.values(), "blank"]  # why a reply that came is no answer
 UNANSWERED, MISSING = "unanswered", "missing"
+FOOLS = "hard (joins the valid set)"
 
 
 async def generate(
@@ -146,6 +147,30 @@ def tried(questions):
     status = [s.partition(": ") for s in questions["status"]]
     mine = questions.assign(reply_status=[why for _, _, why in status])
     return mine.loc[[kind in ("new", UNANSWERED) for kind, _, _ in status]]
+
+
+def became(questions):
+    """What became of the questions asked for: {in words: booleans}."""
+    questions = checks.complete(questions, ["generator", "myth", "status"])
+    value = checks.scored(questions, status="verdict")["value"].reindex(questions.index)
+    status = questions["status"]
+    apart = {
+        FOOLS: value == -1,
+        "partly corrected (apart)": value == 0,
+        "easy (joins the invalid set)": value == 1,
+        "answered, no grade (apart)": (status == "new") & (questions["verdict"] != "graded"),
+    }
+    reasons = sorted(s for s in status.unique() if ": " in s)
+    nothing = ("copied", MISSING, "truncated", "unparsed", "refused", *reasons)
+    return apart | {f"question {reason}": status == reason for reason in nothing}
+
+
+def set_sizes(rounds):
+    """Sizes of the valid and the invalid set after each myth that was done."""
+    done = rounds[rounds["stopped"] == ""].set_index(
+        rounds["generator"] + " after " + rounds["myth"]
+    )
+    return done[["valid", "invalid"]].add_suffix(" set")
 
 
 async def kept(run, questions, used, known):

@@ -14,7 +14,9 @@ from bedside.read.checks import (
     shared,
     spellings,
 )
+from bedside.read.sources import here
 from bedside.stats.rounded import Comparison, Rounded
+from bedside.write.results import means
 
 from . import data
 from .data import CATEGORIES, taken_out
@@ -29,6 +31,11 @@ def kept(candidates, released):
     return candidates["question"].map(normal).isin(found.values())
 
 
+FOOLED = "questions that fooled a model"
+SENT = "given to the physicians"
+BEFORE = "taken out in the review before"  # of the questions generated at first
+PLAIN = "without a false presupposition"
+STAGES = {"candidates": FOOLED, "balanced": SENT, "released": "released"}  # of v1 text 4.1
 KEPT = {"keep": "kept", "none": "no false presupposition", "unsound": "unsound"}  # or not
 
 
@@ -69,6 +76,55 @@ def labels(raw, start):
         "names of one generator": ["; ".join(group) for group in names],
         "the hand-made questions' generator": manual.tolist(),
     }
+
+
+def shares(questions, categories, stage, source):
+    """Rows of the share of each category among questions, over myths."""
+    unit = questions["myth" if "myth" in questions else "unit"]
+    hits = {name: questions["category"] == name for name in categories}
+    frame = pd.DataFrame({**hits, "item": questions["item"], "unit": unit})
+    return means(frame, {name: name for name in hits}, "{metric}", stage, source=source)
+
+
+def counts(raw):
+    """Counts along the pipeline in the released data: {(what, of which): n}."""
+    myths = raw["myths"]
+    found = {
+        ("myths", "all"): len(myths),
+        ("myths", "different texts"): myths["myth"].map(normal).nunique(),
+        ("cancer types", "all"): myths["cancer"].nunique(),
+        ("cancer types", "spellings merged"): merged(myths["cancer"]),
+    }
+    for stage, name in ((SENT, "candidates"), (STAGES["released"], "released"), (PLAIN, "nfp")):
+        found[stage, "all"] = len(raw[name])
+        for what in raw[name].columns.intersection(["generator", "category"]):
+            found |= {(stage, label): n for label, n in raw[name][what].value_counts().items()}
+    return found
+
+
+def reviews(run, raw):
+    """Rows of the percent of candidates that the user's raters kept, and the physicians."""
+    parts = []
+    if here("cancer_myth_reviewed"):
+        labels = run.load("cancer_myth_reviewed").assign(kept=lambda f: f["label"] == "keep")
+        parts += _kept_shares(labels, "kept by your raters, %", "run", "category")
+    if raw:
+        parts += review(raw["candidates"], raw["released"])
+    return parts
+
+
+def review(candidates, released):
+    """Rows of the percent of candidates that the physicians kept: of all, by generator, category.
+
+    Intervals are over myths.
+    """
+    found = candidates.assign(kept=kept(candidates, released), unit=candidates["myth"])
+    return _kept_shares(found, "kept by the physicians, %", "raw", "generator", "category")
+
+
+def _kept_shares(labels, column, source, *by):
+    rows = ("all", *(f"{{{key}}}" for key in by))
+    return [means(labels, {"kept": column}, row, source=source) for row in rows]
 
 
 # ---- what tests of claims use (`claims.names`)

@@ -17,6 +17,7 @@ from bedside.judging.judges import (
 )
 from bedside.judging.trust_cards import trust_card
 from bedside.read.checks import joined
+from bedside.read.sources import random_rows
 
 from .baselines import Categoriser, Echo
 from .data import CATEGORIES, SHOWN, categorised, labelled, labelled_plain, shown
@@ -207,6 +208,33 @@ async def labelled_by_each_judge(run, known):
     made = pd.concat(parts, ignore_index=True)
     made = made.assign(right=made["value"] == 1, configuration="tone: " + made["tone"])
     return made.assign(model="written answer", by="written")
+
+
+async def categoriser_cards(run, known):
+    """Trust cards of the judges as categorisers (appendix C.2), which are written: {judge: card}.
+
+    known: a `Known`. The embedded model is measured on half of the questions.
+    """
+    cards = {}
+    for judge in judges(run):
+        some = known.labelled
+        some = random_rows(run, some, 21) if judge == "smollm2-135m" else some
+        how = grading(run, "category", known, judge)
+        made = await grade_labelled(run, some, judge=judge, **how)
+        card = trust_card(some["label"], made, [*CATEGORIES], positive=None, units=some["item"])
+        card["overlap"] = overlap(some, made)
+        about = {"task": "categories", "of": "questions"}
+        cards[judge] = run.write_card(judge, card, "their authors", **about)
+        cards[judge] = run.card(judge, "categories")
+    return cards
+
+
+async def card_on_released(run, items, known):
+    """The run's categoriser against GPT-4o's categories of released questions: a trust card."""
+    some = random_rows(run, items, 0 if run.judge == LEXICAL else 100)
+    made = await categorise(run, some, known)
+    labels = some["category"].map({shown: key for key, shown in CATEGORIES.items()})
+    return trust_card(labels, made, [*CATEGORIES], positive=None, units=some["unit"])
 
 
 def overlap(items, found):

@@ -25,6 +25,7 @@ HUMAN = "Social workers"
 EDITED, SITE = "Edited human answer", "answer"  # columns of the released answers
 NUMBERED = r"(?m)^\s*\d+\.\s*"
 NAME, LINK = r"CancerCare\b", r"https?://|www\."
+SIGNS = {"name the site": NAME, "hold an address": LINK, "numbered": NUMBERED}  # of its source
 GOOD = 4  # points: above the middle of the scale
 ALIKE = 0.25  # ours: lengths that differ by at most this share are alike
 HARMFUL = "a harmful label"  # of a paragraph, by any physician
@@ -70,7 +71,7 @@ ADDRESS = r"https?://|\bwww\.|\w@\w+\.\w"
 SELF = rf"\bI(?:'m| am) (?:just |only )?an? [^.]*?\b(?:{WRITER})\b"
 CUE = re.compile(rf"{SELF}|{SITES}|\b(?:{MAKERS})\b|{ADDRESS}")
 LINKED = re.compile(r"\[([^\]]+)\]\([^)]*\)")
-SIGNS = ((r"^[ \t]*#+[ \t]*", ""), (r"^([ \t]*)[*•–][ \t]+", r"\1- "), (r"^([ \t]*\d+)\)", r"\1."))
+MARKS = ((r"^[ \t]*#+[ \t]*", ""), (r"^([ \t]*)[*•–][ \t]+", r"\1- "), (r"^([ \t]*\d+)\)", r"\1."))
 
 
 def edited(answer):
@@ -83,7 +84,7 @@ def edited(answer):
     can't.
     """
     text = LINKED.sub(r"\1", answer)
-    for sign, put in SIGNS:
+    for sign, put in MARKS:
         text = re.sub(sign, put, text, flags=re.M)
     text = re.sub(r"\*+|__+", "", text)
     found = [_without_cues(line) for line in text.splitlines()]

@@ -19,6 +19,9 @@ from bedside.asking.models import requests_to
 from bedside.asking.replies import response_format
 from bedside.judging import parsing
 from bedside.judging.parsing import REFUSALS
+from bedside.read.checks import complete
+from bedside.write.results import means
+from bedside.write.tables import frame as rows_of
 
 from . import dialogues
 from .data import EARLIER
@@ -239,3 +242,37 @@ def transcript(c: Consultation) -> str:
     lines = [("Doctor", OPENING), ("Patient", c.case.complaint)]
     lines += [(who, text) for turn in c.turns for who, text in zip(("Doctor", "Patient"), turn)]
     return "\n".join(f"{who}: {' '.join(text.split())}" for who, text in lines if text)
+
+
+CUT, UNCUT = "a reply was cut at its limit", "right diagnoses where none was"
+
+
+def ends(done: pd.DataFrame) -> pd.DataFrame:
+    """How consultations ended, as rows of a table: shares in percent by doctor, over cases.
+
+    By end, with the speaker who broke off; why a reply was no answer; why a complete consultation
+    has no diagnosis; whether a reply was cut, and right diagnoses where none was. What never
+    occurred with a doctor has no row. done: `judging.outcomes`.
+    """
+    if done.empty:
+        return rows_of([(CUT, "no consultation", "run", None, None, None, 0)])
+    done = complete(done, ["end", "truncated"], ["by", "why", "reply_status"])
+    whole, end = done["end"].isin(ENDED), done["end"].map(ENDS)
+    why, status = (done[c].str.split(":").str[0] for c in ("why", "reply_status"))
+    named = [
+        end.where(whole, done["by"] + ": " + end),
+        ("no answer: " + why)[why != ""],
+        ("no diagnosis: " + status)[whole & (status != "")],
+    ]
+    hits = pd.get_dummies(pd.concat(named)).groupby(level=0).max()
+    hits[CUT] = done["truncated"] > 0
+    about = done[["item", "unit", "model"]]
+    shares = means(about.join(hits), {c: c for c in hits}, "{metric}", "{model}")
+    right = about.assign(right=done["correct"].astype("boolean"))
+    right = right[~hits[CUT] & right["right"].notna()]
+    return pd.concat(
+        [
+            shares[(shares["value"] > 0) | (shares["row"] == CUT)],
+            means(right, {"right": UNCUT}, "{metric}", "{model}"),
+        ]
+    )

@@ -60,12 +60,6 @@ def _case(examination):
     return truth, others, actor["Demographics"], symptoms[0], history
 
 
-def diagnoses(cases):
-    """What captions say about the number of different diagnoses, apart from spelling."""
-    names = cases["diagnosis"].str.lower().str.replace(r"\W*\(.*|['’]s\b", "", regex=True)
-    return f"{names.nunique()} different diagnoses in {len(cases)} cases."
-
-
 def _named(key):
     return key.replace("_", " ")
 

@@ -5,6 +5,7 @@ looks for) and `text` (where it looks). Verdicts are yes or no, or unscored with
 """
 
 import functools
+import itertools
 import re
 
 import numpy as np
@@ -274,9 +275,9 @@ def yes(values):
 async def adherence(run, design, known, texts, held):
     """Activation and isolation (appendix C) of each consultation, NaN if unscored.
 
-    Frame: item, case, configuration, model, truncated, kind, shown (by dimension), activation
-    (share of the active dimensions that are shown, NaN without any), isolation (1 if no other one
-    is shown), full (1 if both are complete).
+    Frame: item, unit (the case), configuration, model, truncated, kind, shown (by dimension),
+    activation (share of the active dimensions that are shown, NaN without any), isolation (1 if no
+    other one is shown), full (1 if both are complete).
     """
     asked = held.assign(
         statements=[behaviours(design)] * len(held),
@@ -288,7 +289,7 @@ async def adherence(run, design, known, texts, held):
     dimension = {n: x["dimension"] for n, x in design.levels.items()}
     active = [[d in {dimension[n] for n in v} for d in design.dimensions] for v in held["levels"]]
     columns = ["item", "case", "configuration", "model", "truncated"]
-    made = held[columns].reset_index(drop=True)
+    made = held[columns].rename(columns={"case": "unit"}).reset_index(drop=True)
     made["kind"] = [KINDS[min(len(v), 2)] for v in held["levels"]]
     unseen = [np.nan] * len(design.dimensions)
     made["shown"] = [seen.get(item, unseen) for item in made["item"]]
@@ -303,3 +304,51 @@ def _adherence(shown, active):
     activation = float(shown[active].mean()) if active.any() else np.nan
     isolation = float(not shown[~active].any())
     return activation, isolation, isolation * (activation == 1 if active.any() else 1.0)
+
+
+# ---- two judges
+
+
+WRONG = "misled, of wrong diagnoses"
+
+
+def compared(known, found):
+    """Verdicts (1, 0, NaN) of each two judges on the labelled examples: pair, what, first, second.
+
+    found: {judge: `measured`}. Also item, and unit (the case).
+    """
+    return pd.concat(
+        pd.DataFrame(
+            {
+                "pair": f"{a} and {b}, labelled examples",
+                "what": what,
+                "item": found[a][task][1]["item"],
+                "unit": known.cases(task),
+                "first": yes(found[a][task][1]["value"]),
+                "second": yes(found[b][task][1]["value"]),
+            }
+        )
+        for a, b in itertools.combinations(found, 2)
+        for task, what in (("", "diagnosis"), ("misled", WRONG))
+    )
+
+
+def compared_on(judges, one, other):
+    """`compared`, of two judges' `diagnosed` consultations: also whether any one was misled."""
+    verdicts = other.set_index("item")[["correct", "misled"]].add_suffix("_other").reset_index()
+    both = joined(one[["item", "case", "correct", "misled"]], verdicts)
+    wrong = (both[["correct", "correct_other"]] == 0).all(axis=1)
+    return pd.concat(
+        part[["item"]].assign(
+            pair=f"{judges}, this run",
+            what=what,
+            unit=part["case"],
+            first=part[column],
+            second=part[f"{column}_other"],
+        )
+        for column, what, part in (
+            ("correct", "diagnosis", both),
+            ("misled", "misled or not", both),
+            ("misled", WRONG, both[wrong]),
+        )
+    )

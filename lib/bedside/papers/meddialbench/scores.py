@@ -54,6 +54,21 @@ def changes(done: pd.DataFrame, column: str = "correct") -> pd.DataFrame:
     return found.assign(p_holm=stats.holm(found["p"].to_numpy(float)))
 
 
+def rows_of(changed: pd.DataFrame, row: str, column: str, of: str = "value") -> pd.DataFrame:
+    """Changes as rows of a table; row, column: format strings over their columns.
+
+    of: the column that is the value; only `value` has limits, and only it may be missing.
+    """
+    names = changed.to_dict("records")
+    rows = changed[["n"]].assign(
+        row=[row.format(**r) for r in names],
+        column=[column.format(**r) for r in names],
+        source="run",
+        value=changed[of],
+    )
+    return rows.join(changed[["low", "high"]]) if of == "value" else rows.dropna(subset=["value"])
+
+
 def _discordant(before, after):
     lost, won = int((before > after).sum()), int((before < after).sum())
     return {
@@ -62,6 +77,22 @@ def _discordant(before, after):
         "p": stats.mcnemar_counts(lost, won),
         "detectable": stats.mde_paired(len(before), (lost + won) / len(before)),
     }
+
+
+def worst(changed: pd.DataFrame) -> pd.DataFrame:
+    """The largest loss of each doctor, in points, as rows of a table; changed: `changes`.
+
+    Configurations that tie are named together, without an interval and with the smallest of their
+    n. A doctor without a pair of scored consultations has no row.
+    """
+    rows = []
+    for model, part in changed[changed["n"] > 0].groupby("model", sort=False):
+        tied = part[part["value"] == part["value"].min()].sort_values("configuration")
+        name = "all alike" if 1 < len(part) == len(tied) else ", ".join(tied["configuration"])
+        value, *limits = -100 * tied.iloc[0][["value", "high", "low"]].astype(float) + 0.0
+        limits = limits if len(tied) == 1 else (None, None)
+        rows.append((model, f"worst: {name}", "run", value, *limits, tied["n"].min()))
+    return frame(rows)
 
 
 def interactions(done: pd.DataFrame, combinations: Mapping[str, tuple], run: Run) -> pd.DataFrame:

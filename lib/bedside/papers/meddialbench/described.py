@@ -2,13 +2,16 @@
 
 import re
 
-from bedside.read.checks import complete, numbers
-from bedside.write.tables import Row, frame
+import pandas as pd
 
-from .. import scores
-from ..data import osce
-from ..design import BASELINE
-from . import unscored
+from bedside import stats
+from bedside.read.checks import complete, numbers
+from bedside.run import Run
+from bedside.write.tables import frame
+
+from . import scores
+from .data import osce
+from .design import BASELINE
 
 # the configuration, and words for what section 5 says of the patient, as the record puts it
 CASES = {
@@ -16,7 +19,6 @@ CASES = {
     "079": ("C1", ("3 minutes", "going to bed")),
     "084": ("C3", ("fever", "rigidity", "confusion", "haloperidol")),
 }
-FACTS = "facts of section 5 in the record"
 MEDICINES = re.compile(r"^Doctor:.*\b(?:medicine|medication|drug|tablet|pill|prescri)", re.I | re.M)
 
 
@@ -47,42 +49,33 @@ def nearest(design, done):
     return found
 
 
-def described_table(run, design, done):
-    """How many models are right in the cases of section 5, and ask about medicines.
+def facts(run: Run) -> dict[tuple[str, str], stats.Interval]:
+    """How many of the n facts that section 5 names each record has (profile public)."""
+    known, found = records(run).set_index("item")["history"].str.lower(), {}
+    for number, (_, named) in CASES.items():
+        has = sum(fact in known[f"osce-{number}"] for fact in named)
+        place = f"case {number}", "facts of section 5 in the record"
+        found[place] = stats.Interval(has, None, None, len(named))
+    return found
 
-    Published are counts of five models. In public: how many of the facts that section 5 names the
-    record has.
-    """
+
+def counts(near: dict[str, str], done: pd.DataFrame) -> pd.DataFrame:
+    """How many doctors are right and wrong in these cases, as rows of a table; near: `nearest`."""
     done = numbers(complete(done, ["case", "configuration", "dialogue"]), ["correct", "misled"])
-    said = run.published("text 5", "text D").set_index("row")["value"]
-    published = {
-        "079": said["case 079 under C1, models with TIA"],
-        "084": said["case 084, models with meningitis"],
-    }
-    public, rows, near = run.profile == "public", [], nearest(design, done)
-    known = records(run).set_index("item")["history"].str.lower() if public else ()
-    for number, (under, facts) in CASES.items():
-        if number in published:
-            rows.append(Row(f"case {number}, {under}", "wrong", "published", published[number]))
-        if public:
-            named = sum(fact in known[f"osce-{number}"] for fact in facts)
-            rows.append(Row(f"case {number}", FACTS, "raw", named, n=len(facts)))
-        for name in (BASELINE, under) if number in near else ():
-            mine = done[(done["case"] == near[number]) & (done["configuration"] == name)]
-            rows += _counts(f"case {number}, {name}", mine)
+    rows = []
+    for number, case in near.items():
+        for name in (BASELINE, CASES[number][0]):
+            mine = done[(done["case"] == case) & (done["configuration"] == name)]
+            wrong = mine["correct"] == 0
+            of = {
+                "right": mine["correct"] == 1,
+                "wrong": wrong,
+                "wrong, not misled": wrong & (mine["misled"] == 0),
+                "ask about medicines": mine["dialogue"].str.contains(MEDICINES),
+            }
+            rest = None, None, len(mine), int(mine["correct"].isna().sum()) or None
+            rows += [
+                (f"case {number}, {name}", what, "run", hits.sum(), *rest)
+                for what, hits in of.items()
+            ]
     return frame(rows)
-
-
-def _counts(row, mine):
-    """Counts of models in one case under one configuration."""
-    wrong, lost = mine[mine["correct"] == 0], unscored(mine["correct"])
-    asked = mine["dialogue"].map(lambda said: bool(MEDICINES.search(said)))
-    counts = {
-        "right": (mine["correct"] == 1).sum(),
-        "wrong": len(wrong),
-        "wrong, not misled": (wrong["misled"] == 0).sum(),
-        "ask about medicines": asked.sum(),
-    }
-    return [
-        Row(row, what, "run", count, n=len(mine), unscored=lost) for what, count in counts.items()
-    ]

@@ -1,1 +1,0 @@
-"""Rows of Cancer-Myth's tables and figures, a module for each subject."""
