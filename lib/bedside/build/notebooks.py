@@ -150,7 +150,7 @@ def _unformatted(path):
     return str(path).replace("{", "{{").replace("}", "}}")
 
 
-ONLY_SOME = ("answers",)  # parameters that only some notebooks take
+ONLY_SOME = ("answers", "judge")  # parameters that only some notebooks take
 
 
 def run(name: str, given: dict) -> None:

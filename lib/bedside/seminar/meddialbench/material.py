@@ -19,7 +19,6 @@ READ = "d-2-1"  # the labelled consultation that is read: a cooperative patient
 CELL = ("DeepSeek", "C3")  # of Table 9, to work out by hand: shares and odds disagree there
 RULED = "fabricating"  # 4.7: the behaviour that the rules are tried on
 HALF = 5  # 4.9: the turn after which the doctor first concludes
-LIMITS = [0.025, 0.975]  # of a 95% interval
 
 
 class Material(seminar.Sheet):
@@ -177,13 +176,12 @@ class Material(seminar.Sheet):
     def ratios(self, given):
         """O/E and odds ratio of each combination, printed.
 
-        The models' mean with the interval that 85 cases give, and their range.
+        The models' mean with the widest interval that 85 cases allow, and their range.
         """
         paper = printed.combinations(self.design)
-        each, draws = printed.ratios(self.run, paper), printed.ratio_draws(self.run, paper).mean(-1)
-        rows = []
-        for k, (c, levels) in enumerate(paper.items()):
-            low, high = np.quantile(draws[:, k], LIMITS)
+        each, rows = printed.ratios(self.run, paper), []
+        for c, levels in paper.items():
+            _, low, high, _ = printed.mean_over_expected(c, levels, printed.MODELS)
             odds = np.exp(printed.interaction("odds of failure multiplied", c, levels))
             mean, models = each.loc[c].mean(), each.loc[c]
             between = f"{models.min():.2f} to {models.max():.2f}"
@@ -196,13 +194,12 @@ class Material(seminar.Sheet):
     def printed_ratio(self):
         """O/E of CELL's combination: the five models' mean, and the interval for CELL's model.
 
-        The interval is the one that 85 cases give.
+        The interval is the widest that 85 cases allow, whichever of them are right where.
         """
         paper, (model, name) = printed.combinations(self.design), CELL
-        draws = printed.ratio_draws(self.run, paper)
-        own = draws[:, list(paper).index(name), printed.MODELS.index(model)]
-        mean = float(printed.ratios(self.run, paper).loc[name].mean())
-        return mean, *np.quantile(own, LIMITS).tolist()
+        mean = printed.mean_over_expected(name, paper[name], printed.MODELS).value
+        _, low, high, _ = printed.mean_over_expected(name, paper[name], [model])
+        return mean, low, high
 
     # ---- limits
 
