@@ -89,6 +89,25 @@ def test_paired_differences_are_of_items_that_both_have():
     assert renamed["value"].tolist() == rows["value"].tolist()  # no stream has a label's name
 
 
+def test_differences_of_booleans_are_in_percentage_points_as_shares_are_in_percent():
+    first = pd.DataFrame({"item": range(20), "model": "a", "ok": [False] * 10 + [True] * 10})
+    second, none = first.assign(ok=True), first.assign(model="b", ok=None)
+    rows = paired(first, second, {"ok": "right"}, Seeds(), "t").set_index("column")
+    assert rows.loc["Δ right", ["value", "n"]].tolist() == [50, 20]
+    rows = paired(pd.concat([first, none]), second, {"ok": "right"}, Seeds(), "t")
+    alone = rows[rows["row"] == "b"]
+    assert alone["n"].tolist() == [0, 0] and alone["value"].isna().all()
+    as_objects = first.assign(ok=first["ok"].astype(object).mask(first["item"] > 15))
+    assert means(as_objects, {"ok": "right"})["value"].tolist() == [100 * 6 / 16]
+
+
+def test_a_wrong_column_is_named_with_those_that_are_there():
+    with pytest.raises(BedsideError, match="column of the scores 'modell'.*'model'"):
+        means(world(0), {"f1": "F1"}, "{modell}")
+    with pytest.raises(BedsideError, match="column of the scores 'f2'"):
+        means(world(0), {"f2": "F2"})
+
+
 def test_points_are_numbers_or_intervals():
     made = points({("a", "x"): 0.5, ("a", "y"): stats.Interval(0.5, 0.25, 0.75, 8)}, "raw", n=3)
     assert made[["value", "low", "n"]].fillna(-1).to_numpy().tolist() == [

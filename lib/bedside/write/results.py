@@ -14,7 +14,7 @@ import string
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
-from bedside import BedsideError, stats
+from bedside import BedsideError, choose, stats
 from bedside.asking.models import DRY
 from bedside.read.checks import complete, groups, numbers
 
@@ -88,7 +88,9 @@ def means(
     import pandas as pd
 
     by, cluster = _keys(row + column), "unit" if "unit" in scores else "item"
-    share = {m: pd.api.types.is_bool_dtype(scores[m]) for m in metrics}
+    for name in (*by, *metrics, cluster):
+        choose(name, list(scores), "column of the scores")
+    share = {m: _yes_or_no(scores, m) for m in metrics}
     scores = numbers(scores, [m for m in metrics if not share[m]])
     rows = []
     scores = complete(scores, ["item", cluster], by)  # a part of a label may be empty
@@ -106,6 +108,13 @@ def means(
             }
             rows.append({**labels, "source": source, **found, **names, "metric": m})
     return pd.DataFrame(rows).reindex(columns=[*COLUMNS, *by, "metric"])
+
+
+def _yes_or_no(scores, metric):
+    """Whether a metric is of booleans, also as objects beside missing values."""
+    import pandas as pd
+
+    return pd.api.types.infer_dtype(scores[metric], skipna=True) == "boolean"
 
 
 def _keys(form):
@@ -151,45 +160,66 @@ def paired(
 ) -> pd.DataFrame:
     """Mean differences, second minus first, of rows that share `on` and the keys of the label.
 
-    Rows with the columns "Δ name" (as `means`), and "p of Δ name, Holm" of paired permutation tests
-    over units, corrected over all groups and metrics. table: the fixed id that names the streams of
-    random numbers, one for each metric. A group without a pair has no p, and n 0.
+    Rows with the columns "Δ name" (as `means`, of booleans in percentage points), and "p of Δ name,
+    Holm" of paired permutation tests over units, corrected over all groups and metrics. table: the
+    fixed id that names the streams of random numbers, one for each metric. A group without a pair
+    has no p, and n 0.
     """
+    import pandas as pd
 
     keys = list(dict.fromkeys([*_keys(row), *on]))
     cluster = [c for c in ("item", "unit") if c in first and c not in keys]
+    points = {m: 100.0 if _yes_or_no(first, m) else 1.0 for m in metrics}
     both = first[[*keys, *cluster, *metrics]].merge(
         second[[*keys, *metrics]], on=keys, suffixes=("", "_new"), validate="one_to_one"
     )
-    changes = both[[*keys, *cluster]].assign(
-        **{m: both[f"{m}_new"].astype(float) - both[m].astype(float) for m in metrics}
-    )
-    return tested(changes, metrics, run, table, row=row)
+    apart = {m: both[f"{m}_new"].astype(float) - both[m].astype(float) for m in metrics}
+    changes = both[[*keys, *cluster]].assign(**{m: points[m] * x for m, x in apart.items()})
+    found = tested(changes, metrics, run, table, row=row, points=points)
+    lone = first[_keys(row)].drop_duplicates().astype(str).to_dict("records")
+    lone = dict.fromkeys(row.format(**keys) for keys in lone if row.format(**keys))
+    lone = [label for label in lone if label not in set(found["row"])]
+    none = [
+        (label, form.format(name), "run", None, None, None, 0)
+        for label in lone
+        for name in metrics.values()
+        for form in (DIFFERENCE, CHANCE)
+    ]
+    return pd.concat([found, frame(none)], ignore_index=True) if none else found
+
+
+DIFFERENCE, CHANCE = "Δ {}", "p of Δ {}, Holm"  # columns
 
 
 def tested(
-    changes: pd.DataFrame, metrics: Mapping[str, str], run: Run, table: str, *, row: str = "{model}"
+    changes: pd.DataFrame,
+    metrics: Mapping[str, str],
+    run: Run,
+    table: str,
+    *,
+    row: str = "{model}",
+    points: Mapping[str, float] | None = None,
 ) -> pd.DataFrame:
-    """`paired` of differences between -1 and 1 that are there already, a column for each metric."""
+    """`paired` of differences that are there already, a column for each metric.
+
+    points: the largest difference of a metric, if it isn't 1.
+    """
     import pandas as pd
 
-    names = {m: f"Δ {name}" for m, name in metrics.items()}
-    found, p = means(changes, names, row, scale=(-1.0, 1.0)), []
-    cluster = "unit" if "unit" in changes else "item"
-    for key, part in groups(changes, _keys(row), ["item"]):
-        label = row.format(**dict(zip(_keys(row), key)))
-        for m, name in metrics.items():
+    cluster, parts, p = "unit" if "unit" in changes else "item", [], []
+    for m, name in metrics.items():
+        most = (points or {}).get(m, 1.0)
+        parts.append(means(changes, {m: DIFFERENCE.format(name)}, row, scale=(-most, most)))
+        for key, part in groups(changes, _keys(row), ["item"]):
             got, chance = part.dropna(subset=[m]), float("nan")
             if len(got):
                 x, units = got[m].to_numpy(float), got[cluster].to_numpy()
                 chance = stats.paired_permutation(x, 0 * x, run.rng(table, m), units=units)
-            p.append(
-                (label, f"p of Δ {name}, Holm", "run", chance, None, None, got["item"].nunique())
-            )
+            label, n = row.format(**dict(zip(_keys(row), key))), got["item"].nunique()
+            p.append((label, CHANCE.format(name), "run", chance, None, None, n))
     p = frame(p)
-    return pd.concat(
-        [found, p.assign(value=stats.holm(p["value"].to_numpy(float)))], ignore_index=True
-    )
+    p["value"] = stats.holm(p["value"].to_numpy(float))
+    return pd.concat([*parts, p], ignore_index=True)
 
 
 def show(
