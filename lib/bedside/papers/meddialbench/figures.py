@@ -1,4 +1,4 @@
-"""MedDialBench: figures, drawn from the rows of `tables`."""
+"""MedDialBench: its own figures, drawn from rows of tables."""
 
 import math
 
@@ -114,3 +114,24 @@ def profiles(rows, design):
     return charts.heat(
         rows, panels=panels, order=[in_words(design, c) for c in order], signed=True, digits=0
     )
+
+
+def scales(rows, design):
+    """A pair's harm beyond that of its levels on each scale, with two intervals for each."""
+    rows = rows[~rows["column"].str.endswith("above 0")]
+    label = rows["column"].str.split(": ", expand=True)
+    ends = {"least": "as many shared cases as counts allow", "most": "whatever cases are shared"}
+    scale = label[0].str.replace(" of failure", "")
+    rows = rows.assign(column=scale, series=label[1].map(ends))
+    order = list(dict.fromkeys(rows["row"]))
+    figure = charts.forest(rows, order=order, references=dict.fromkeys(scale, 0))
+    figure.axes[0].set_yticks(range(len(order)), [in_words(design, c) for c in order[::-1]])
+    return figure
+
+
+def choices(rows):
+    """Ratios of losses under choices, a line for each pair of levels, a mark for each scale."""
+    title = "loss by pollution / loss by deficit"
+    levels = rows["row"].str.partition(": ")[0]
+    rows = rows.assign(series=rows["column"], column=title, row=levels)
+    return charts.forest(rows, order=list(dict.fromkeys(levels)), references={title: 1})
