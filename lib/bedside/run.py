@@ -362,7 +362,6 @@ class Run:
         frame: "pd.DataFrame",
         title: str,
         *,
-        digits: int | None = 2,
         caption: str = "",
         judged: bool | tuple[str, ...] = False,
         layout: Layout | None = None,
@@ -370,11 +369,9 @@ class Run:
     ) -> Grid | None:
         """Write <name>.csv and .md from a frame with the columns `tables.COLUMNS`.
 
-        Missing low, high, n, unscored are empty. digits: decimals in the versions for readers, None
-        for each number's shortest form; the CSV has ten significant digits. judged: adds the
-        judge's name and kappa to the caption; a tuple names the judge's tasks ("" the main one).
-        layout: the paper's rows and columns, in the versions for readers. Returns the table as a
-        notebook shows it; dry runs have none.
+        Missing numbers are empty; the CSV has ten significant digits. judged: adds the judge's name
+        and kappa to the caption; a tuple names the judge's tasks ("" the main one). layout: what
+        readers see. Returns the table as a notebook shows it; dry runs have none.
         """
         if self.mode in models.DRY:
             return None
@@ -383,14 +380,10 @@ class Run:
         caption = " ".join(
             filter(None, [caption.strip(), tables.few_note(frame), self._whose(frame)])
         )
-        layout = dataclasses.replace(layout or Layout(), digits=digits)
+        layout = layout or Layout()
         people = tables.write(self.folder / name, frame, title, caption, layout)
-        about = {
-            "kind": kind,
-            "title": title,
-            "caption": caption,
-            "layout": dataclasses.asdict(layout),
-        }
+        about = {"kind": kind, "title": title, "caption": caption}
+        about["layout"] = dataclasses.asdict(layout)
         for file in (f"{name}.csv", f"{name}.md"):
             self._outputs[file] = {"file": file, **about, "judged": bool(judged)}
         return people
@@ -413,37 +406,30 @@ class Run:
         frame: "pd.DataFrame",
         title: str,
         *,
-        digits: int = 2,
-        caption: str = "",
-        judged: bool | tuple[str, ...] = False,
-        layout: Layout | None = None,
-        narrow: "Figure | None" = None,
         headline: str = "",
+        narrow: "Figure | None" = None,
+        **about: Any,
     ) -> "Picture":
-        """Write <name>.png and .svg, and the numbers that they show, with `table`.
+        """Write <name>.png and .svg, and the numbers that they show, with `table` and `about`.
 
         narrow: the same drawn for narrow screens, written as <name>.narrow.svg. The picture's title
-        is its `headline`, or the message that `plots.message` gave it, with `title` below it. It is
-        `title` alone without one, beside marks of this run, and in a run whose settings aren't the
-        profile's. The manifest has the message beside the CSV's title. Returns the picture; plans
-        and request files draw none.
+        is its `headline`, with `title` below it; it is `title` alone without one, beside marks of
+        this run, and in a run whose settings aren't the profile's. The manifest has the headline
+        beside the CSV's title. Returns the picture; plans and request files draw none.
         """
         from .write import plots
 
-        about = {"digits": digits, "caption": caption, "judged": judged, "layout": layout}
-        self.table(name, frame, title, **about, kind="figure")
+        self.table(name, frame, title, kind="figure", **about)
         if self.mode in models.DRY:
             return plots.Picture(b"")
-        message, said = plots.message_of(figure)
-        message = headline or message
         mine = self._draws() and (frame["source"] == "run").any()
-        message = "" if self.changed or mine else message
-        judge = self._judged(judged) if mine else []
-        below = filter(None, [message and f"{title}.", said, *judge])
+        headline = "" if self.changed or mine else headline
+        judge = self._judged(about.get("judged")) if mine else []
+        below = " ".join(filter(None, [headline and f"{title}.", *judge]))
         path = self.folder / name
-        picture = plots.save(figure, path, message or title, " ".join(below), narrow=narrow)
+        picture = plots.save(figure, path, headline or title, below, narrow=narrow)
         entry = self._outputs[f"{name}.csv"]
-        entry["message"] = message
+        entry["message"] = headline
         for form in ("png", "svg", *["narrow.svg"] * bool(narrow)):
             self._outputs[f"{name}.{form}"] = {**entry, "file": f"{name}.{form}"}
         return picture

@@ -96,14 +96,13 @@ def test_a_judged_table_shows_how_good_its_judge_is_at_each_task(run):
 # ---- figures
 
 
-def drawn(run, holds=True, frame=None):
+def drawn(run, headline="The first leads", frame=None):
     wide, narrow = (plots.figure((width, 2)) for width in (plots.WIDE, plots.NARROW))
     for figure, ((ax,),) in (wide, narrow):
         plots.dots(ax, rows(), xlabel="x")
         plots.legend_below(figure)
-    plots.message(wide[0], "The first leads", holds, about="Mean of two.")
     frame = rows() if frame is None else frame
-    run.figure("fig1_x", wide[0], frame, "Figure 1: x", narrow=narrow[0])
+    run.figure("fig1_x", wide[0], frame, "Figure 1: x", headline=headline, narrow=narrow[0])
     return [run.folder / f"fig1_x.{form}" for form in ("csv", "png", "svg", "narrow.svg")]
 
 
@@ -126,18 +125,13 @@ def test_a_figure_drawn_for_wide_screens_alone_leaves_phones_no_picture_of_befor
     assert not narrow.exists()
 
 
-def test_a_figures_message_is_the_title_where_it_holds_and_of_what_others_found(run):
+def test_a_headline_is_the_title_of_what_others_found_never_of_a_run(run):
     others = rows().head(1)
-    for changed, holds, frame in (
-        ({}, True, others),
-        ({}, False, others),
-        ({"limit": "2"}, True, others),
-        ({}, True, rows()),
-    ):
+    for changed, frame in (({}, others), ({"limit": "2"}, others), ({}, rows())):
         run.changed = changed
-        drawn(run, holds, frame)
+        drawn(run, frame=frame)
         (output,) = (o for o in run.part()["outputs"] if o["file"] == "fig1_x.csv")
-        told = holds and not changed and frame is others
+        told = not changed and frame is others
         assert output["message"] == ("The first leads" if told else "")
 
 

@@ -36,10 +36,9 @@ def scores(own, graded):
         for name, every in parts:
             for model, part in every.groupby("model", sort=False):
                 value, lost, ends = _mean(own, part)
-                rows.append(
-                    Row(model, f"{name}: {own.measure}{ending}", "run", *value, lost, *ends)
-                )
-    return tables.with_bounds(tables.frame(rows))
+                label = f"{name}: {own.measure}{ending}"
+                rows.append(Row(model, label, "run", *value, lost, *(ends if lost else ())))
+    return tables.frame(rows)
 
 
 def _mean(own, part):

@@ -39,14 +39,11 @@ class Layout:
     column: str = "column"
     across: tuple[str, ...] = ("column",)
     digits: int | None = 2
-    counts: tuple[str, ...] | None = None  # these three are read by nothing any more
-    only: dict[str, str] = dataclasses.field(default_factory=dict)
-    then: "Layout | None" = None
 
     @classmethod
     def read(cls, kept: "dict | None") -> "Layout":
         """A layout as a manifest has it; a run of before may have options that went."""
-        names = ("row", "column", "across", "digits")
+        names = [f.name for f in dataclasses.fields(cls)]
         known = {k: v for k, v in (kept or {}).items() if k in names and v is not None}
         return cls(**known | {"across": tuple(known.get("across", cls.across))})
 
@@ -100,7 +97,7 @@ def grid(
     layout, words = layout or Layout(), {**(words or {}), **SOURCES}
     names, cells = layout.parts(), {layout.apart(row): row for row in rows}
     filled = {n for key in cells for n, part in zip(names, key) if part}
-    across = [n for n in layout.across or () if n in filled] or ["source"]
+    across = [n for n in layout.across if n in filled] or ["source"]
     down = [n for n in names if n in filled - {*across}]
     lines, columns = (_ordered(cells, [names.index(n) for n in ways]) for ways in (down, across))
     texts, signs = _texts(cells, layout.digits)

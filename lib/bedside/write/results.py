@@ -9,7 +9,6 @@ high, n, unscored, worst and best. Rows keep the keys of their groups as further
 
 from __future__ import annotations
 
-import dataclasses
 import string
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any
@@ -253,11 +252,8 @@ def show(
         raise BedsideError(f"{name}: a table needs rows, each with row, column and source")
     from IPython.display import display
 
-    layout = layout or Layout()
-    if layout.across is None:
-        layout = dataclasses.replace(layout, across=("column",))
     shown = pd.concat(found, ignore_index=True)
-    about = {"digits": layout.digits, "caption": note, "judged": judged, "layout": layout}
+    about = {"caption": note, "judged": judged, "layout": layout}
     if figure is None:
         display(run.table(name, shown, title, **about))
         return

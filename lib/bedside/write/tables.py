@@ -7,14 +7,14 @@ run.table("table1_scores", frame(rows), "Table 1: scores")
 import contextlib
 import csv
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, SupportsInt
 
 from bedside import BedsideError, choose, stats
 from bedside.judging import trust_cards
 from bedside.read import paths, prompts
-from bedside.read.checks import complete, groups, numbers, scored
+from bedside.read.checks import complete, scored
 from bedside.read.published import SOURCES
 
 from .grids import Grid
@@ -55,19 +55,6 @@ def frame(rows: Iterable[tuple]) -> "pd.DataFrame":
     return pd.DataFrame([Row(*row) for row in rows], columns=COLUMNS)
 
 
-def published_rows(rows: "pd.DataFrame") -> list[Row]:
-    """The numbers of a printed table as `Row`s."""
-    return [Row(r.row, r.column, "published", r.value) for r in rows.itertuples()]
-
-
-def published_text_rows(rows: "pd.DataFrame") -> list[Row]:
-    """`published_rows` of a paper's text; labels name the row's place and the column's note."""
-    notes = rows["note"].map(lambda note: f" ({note})" if note else "")
-    return published_rows(
-        rows.assign(row=rows["table"] + ": " + rows["row"], column=rows["column"] + notes)
-    )
-
-
 # ---- statistics as rows
 
 
@@ -82,106 +69,6 @@ def share(hits: "ArrayLike", units: "ArrayLike | None" = None) -> tuple[float, f
     """A share of booleans in percent where units repeat, as `stats.share`: value, low, high, n."""
     i = stats.share(hits, units)
     return 100 * i.value, 100 * i.low, 100 * i.high, i.n
-
-
-def estimated_means(
-    scores: "pd.DataFrame",
-    columns: Collection[str],
-    by: list[str],
-    worst: float = 0.0,
-    best: float = 1.0,
-) -> "pd.DataFrame":
-    """Means of `columns` by the keys `by`, with intervals over items (`stats.mean`).
-
-    Rows with value, low, high, n, unscored, worst, best. n counts items with a value, unscored the
-    rows without one; worst and best are the means if these had been that. A column with
-    values beyond these is of counts, and its scale has no upper end. A group without any value has
-    no mean and n 0.
-    """
-    from math import inf
-
-    import pandas as pd
-
-    columns = list(columns)
-    counts = {name for name in columns if scores[name].astype(float).max() > best}
-
-    rows = []
-    for key, part in groups(numbers(scores, columns), by, ["item"]):
-        for name in columns:
-            got = part[part[name].notna()]
-            value, lost = got[name].to_numpy(float), len(part) - len(got)
-            row = {
-                **dict(zip(by, key)),
-                "metric": name,
-                "n": got["item"].nunique(),
-                "unscored": lost,
-                "worst": (value.sum() + worst * lost) / len(part),
-                "best": (value.sum() + best * lost) / len(part),
-            }
-            if len(value):
-                ends = (worst, inf if name in counts else best)
-                i = stats.mean(value, got["item"].to_numpy(), scale=ends)
-                row |= {"value": i.value, "low": i.low, "high": i.high}
-            rows.append(row)
-    measured = ["metric", "value", "low", "high", "n", "unscored", "worst", "best"]
-    return pd.DataFrame(rows).reindex(columns=[*by, *measured])
-
-
-def differences(
-    first: "pd.DataFrame", second: "pd.DataFrame", on: list[str], columns: Iterable[str]
-) -> "pd.DataFrame":
-    """Differences `second` minus `first` between rows with the same keys `on`, which include item.
-
-    Rows without a counterpart have no difference; n counts the others. Columns: `on`, and one for
-    each of `columns`.
-    """
-    both = first.merge(second, on=on, suffixes=("", "_new"), validate="one_to_one")
-    return both[on].assign(**{c: both[f"{c}_new"] - both[c] for c in columns})
-
-
-def tested(
-    changes: "pd.DataFrame", columns: Collection[str], by: list[str], run: "Run", table: str
-) -> "tuple[pd.DataFrame, pd.DataFrame]":
-    """Differences by group as `estimated_means` rows, and p of paired permutation tests over items.
-
-    p is Holm-corrected over all groups and columns. A group without a pair has no p, and n 0.
-    table: the fixed id that names the streams of random numbers, one for each column.
-    """
-    import pandas as pd
-
-    p = []
-    for key, part in groups(changes, by, ["item"]):
-        for name in columns:
-            got, chance = part.dropna(subset=[name]), float("nan")
-            if len(got):
-                value, units = got[name].to_numpy(float), got["item"].to_numpy()
-                rng = run.rng(table, name)
-                chance = stats.paired_permutation(value, value * 0, rng, units=units)
-            p.append((*key, name, chance, got["item"].nunique()))
-    p = pd.DataFrame(p, columns=[*by, "metric", "p", "n"])
-    found = estimated_means(changes, list(columns), by, worst=-1.0)
-    return found, p.assign(p=stats.holm(p["p"].to_numpy(float)))
-
-
-def tested_rows(
-    changes: "pd.DataFrame", names: dict[str, str], run: "Run", table: str
-) -> "pd.DataFrame":
-    """`tested` as table rows with bounds: the differences of each `row`, and their p.
-
-    names: {column: the name that is shown}.
-    """
-    import pandas as pd
-
-    found, p = tested(changes, names, ["row"], run, table)
-    found = found.assign(column="Δ " + found["metric"].map(names), source="run")
-    p = [Row(r.row, f"p of Δ {names[r.metric]}, Holm", "run", r.p, n=r.n) for r in p.itertuples()]
-    return pd.concat([with_bounds(found), frame(p)], ignore_index=True)
-
-
-def with_bounds(rows: "pd.DataFrame") -> "pd.DataFrame":
-    """Rows of scores; only those with unscored answers keep `worst` and `best`."""
-    lost = rows["unscored"] > 0
-    return rows.assign(worst=rows["worst"].where(lost), best=rows["best"].where(lost))
 
 
 def units_of(graded: "pd.DataFrame") -> "pd.Series":
@@ -238,33 +125,7 @@ def paired(graded: "pd.DataFrame", run: "Run", hits: bool = True) -> "pd.DataFra
     return pd.DataFrame(rows, columns=columns)
 
 
-# ---- replies that were cut, or hold no answer
-
-CUT_WARNING = 0.05  # a caption warns above this share of a model's replies
-
-
-def cut_note(
-    scores: "pd.DataFrame", columns: dict[str, str], *, by: str = "model", digits: int = 2
-) -> str:
-    """A caption's note on replies cut at their limit: how many, and the scores of the uncut ones.
-
-    scores: a row for each reply of this run, with `by`, `truncated`, and numbers in `columns`
-    ({column: name}; NaN is unscored). A cut reply is censored, not wrong, so the note is a warning
-    above CUT_WARNING. Empty if there is no row.
-    """
-    told, warned = [], False
-    for name, mine in groups(numbers(scores, columns), by, ["truncated"]):
-        cut = mine["truncated"].astype(bool)
-        if cut.any():
-            means = mine.loc[~cut, list(columns)].mean().dropna()
-            whole = ", ".join(f"{columns[c]} {v:z.{digits}f}" for c, v in means.items())
-            rest = f"of the uncut: {whole}" if whole else "none of the uncut is scored"
-            told.append(f"{name} {cut.sum()} of {len(mine)} ({rest})")
-            warned |= bool(cut.mean() > CUT_WARNING)
-    if not told:
-        return "No reply was cut at its limit." if len(scores) else ""
-    note = f"Replies cut at their limit: {'; '.join(told)}."
-    return f"Warning: a cut reply is not a wrong one. {note}" if warned else note
+# ---- notes, and replies without an answer
 
 
 def few_note(rows: "pd.DataFrame") -> str:
@@ -320,37 +181,6 @@ def card_rows(name: str, card: dict, labels: dict[str, str]) -> list[Row]:
         value = [None if v is None else unit * v for v in value]
         rows.append(Row(name, label, "run", *value, found["n"], card["unscored"]))
     return rows
-
-
-def card_table(cards: dict[str, dict], positive: int | str) -> "pd.DataFrame":
-    """Trust cards with two grades ({judge: card}) as table rows, followed by a constant guesser.
-
-    positive: the name of the grade that counts as positive.
-    """
-    labels = {
-        "exact": "exact match",
-        "sensitivity": f"sensitivity for {positive}",
-        "specificity": f"specificity for {positive}",
-        "kappa": "kappa",
-    }
-    rows = [r for name, card in cards.items() for r in card_rows(name, card, labels)]
-    return frame([*rows, guesser(next(iter(cards.values())))])
-
-
-def guesser(card: dict, row: str = "constant guesser") -> Row:
-    """How often the constant guesser beside a judge's card is exactly right, in percent."""
-    exact = 100 * card["guesser_exact"]
-    return Row(row, "exact match", "run", exact, n=card["n"], unscored=0)
-
-
-def confusion_table(cards: dict[str, dict]) -> "pd.DataFrame":
-    """The judges' confusion matrices ({judge: card}) as table rows: label and grade, counts."""
-    return frame(
-        Row(f"{name}: label {x}", f"graded {y}", "run", counts[j], n=sum(counts))
-        for name, card in cards.items()
-        for x, counts in zip(card["values"], card["confusion"])
-        for j, y in enumerate(card["values"])
-    )
 
 
 # ---- forms

@@ -94,7 +94,7 @@ def script_faults(found: pd.DataFrame, texts: pd.DataFrame) -> list[str]:
 
     A case may have too few or too many key items, or two scripts for one level. A script's facts
     must be key items of its case, and the script must name them. A level without a script is no
-    fault: only its instruction is used then, and `tables.validation.script_table` shows it.
+    fault: only its instruction is used then, and notebook 01 counts scripts.
     """
     items = found.set_index("item")["key_items"].to_dict()
     faults = [

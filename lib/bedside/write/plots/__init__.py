@@ -3,8 +3,7 @@
     figure, ((ax,),) = plots.figure((7, 3))
     plots.dots(ax, rows, xlabel="accuracy", limits=(0, 1))
     plots.legend_below(figure)
-    plots.message(figure, f"{best} is right most often", holds=best_of(rows) == best, about="n 85")
-    run.figure("fig1_accuracy", figure, rows, "Accuracy by model")
+    plots.save(figure, path, "Accuracy by model")
 
 A chart takes an axes, a long frame (row, column or series, source, value, low, high) and labels:
 title, xlabel, ylabel. It returns the axes. Figures are at most WIDE inches wide, so that pages
@@ -15,7 +14,7 @@ Colours are those of the palette and their tints: a saved SVG has them for dark 
 
 from .bar_charts import bars
 from .labels import SMALL, label_beside
-from .line_charts import apart, curves
+from .line_charts import curves
 from .look import (
     DASHES,
     MARKS,
@@ -30,12 +29,8 @@ from .look import (
     legend_below,
     legend_right,
     marks,
-    message,
-    message_of,
     picture,
-    remark,
     save,
-    spelt,
     titled,
 )
 from .mark_charts import dots, plane

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import cycle
 from typing import TYPE_CHECKING
 
@@ -38,22 +37,3 @@ def curves(ax: Axes, frame: pd.DataFrame, x: str, **labels: str) -> Axes:
     ax.set_ylim(-0.02, 1.02)
     if_empty(ax, frame["value"])
     return titled(ax, **labels)
-
-
-def apart(values: Sequence[float], gap: float) -> list[float]:
-    """Rising values, moved as little as needed to stand at least `gap` apart."""
-    groups = []
-    for value in values:
-        groups.append(([value], value))
-        while (
-            len(groups) > 1
-            and groups[-1][1] - groups[-2][1] < gap * (len(groups[-1][0]) + len(groups[-2][0])) / 2
-        ):
-            last, before = groups.pop(), groups.pop()
-            members = before[0] + last[0]
-            groups.append((members, sum(members) / len(members)))
-    return [
-        middle + gap * (k - (len(members) - 1) / 2)
-        for members, middle in groups
-        for k in range(len(members))
-    ]

@@ -91,28 +91,6 @@ def picture(figure: Figure) -> Picture:
     return Picture(made.getvalue())
 
 
-def message(figure: Figure, text: str, holds: bool, about: str = "") -> Figure:
-    """Give a figure its message as title, if it `holds`; return the figure.
-
-    text: a sentence that is true of the numbers drawn, made or tested by code. about: measure, n
-    and source, which stand in small type below any title. A figure without a message, or of a run
-    with settings of its own, has the neutral title of its numbers.
-    """
-    figure.told = (text if holds else "", about)
-    return figure
-
-
-def spelt(n: int) -> str:
-    """A count in a sentence: a word up to ten."""
-    words = "no one two three four five six seven eight nine ten".split()
-    return words[n] if 0 <= n < len(words) else str(n)
-
-
-def message_of(figure: Figure) -> tuple[str, str]:
-    """A figure's message, empty for none, and what is said below it."""
-    return getattr(figure, "told", ("", ""))
-
-
 def save(
     figure: Figure, path: Path, title: str = "", below: str = "", narrow: Figure | None = None
 ) -> Picture:
@@ -234,11 +212,6 @@ def if_empty(ax: Axes, values: pd.Series) -> None:
     if not values.notna().any():
         middle = {"transform": ax.transAxes, "ha": "center", "va": "center"}
         ax.text(0.5, 0.5, "nothing to show: no values", color=SOFT, fontsize=SMALL, **middle)
-
-
-def remark(figure: Figure, text: str) -> None:
-    """A line below a figure on what it leaves out."""
-    figure.supxlabel(text, fontsize=SMALL, color=SOFT, x=0.01, ha="left")
 
 
 def legend_right(ax: Axes) -> None:
