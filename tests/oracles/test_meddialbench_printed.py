@@ -21,6 +21,7 @@ from bedside.papers.meddialbench.printed import (
     excess,
     least_discordant,
     marks,
+    mean_over_expected,
 )
 from bedside.read import paths
 from bedside.stats.rounded import exact
@@ -151,6 +152,19 @@ def test_the_error_lies_between_its_ends_whatever_cases_share(scale, pairs):
         assert 0.85 * least < spread < 1.15 * most, shared
         if shared == "nested":
             assert spread == pytest.approx(least, rel=0.15)
+
+
+def test_a_ratio_has_the_widest_interval_of_its_logarithm(pairs):
+    """For one model; a mean of several varies no more than its parts."""
+    for c, levels in pairs.items():
+        each = [mean_over_expected(c, levels, [m]) for m in MODELS]
+        for m, found in zip(MODELS, each):
+            value, _, most = beyond("success multiplied", c, levels, counts()[[m]] / N)
+            ends = np.exp([-value, -value - 1.96 * most, -value + 1.96 * most])
+            assert found[:3] == pytest.approx(ends)
+        mean = mean_over_expected(c, levels, MODELS)
+        assert mean.value == pytest.approx(np.mean([i.value for i in each]))
+        assert min(i.low for i in each) <= mean.low and mean.high <= max(i.high for i in each)
 
 
 # ---- selection
