@@ -76,7 +76,7 @@ def test_bounds_stand_at_their_number():
 def test_numbers_of_units_stand_once():
     rows = [row(m, c, "run", 0.5, n=21, unscored=0) for m in "ab" for c in "xy"]
     made = grid(rows)
-    assert made.head == [["x", "y"]] and "N = 21; none is unscored." in made.note
+    assert made.head == [["x", "y"]] and "n = 21; none is unscored." in made.note
     rows[0]["n"] = 20
     assert [cells[-1] for _, cells in grid(rows).lines] == ["20 / 21", "21"]
 

@@ -123,7 +123,7 @@ def grid(
             )
             for i, (line, those) in enumerate(zip(lines, keys))
         ],
-        notes=[f"{'; '.join(notes)[0].upper()}{'; '.join(notes)[1:]}."] if notes else [],
+        notes=[re.sub("^none", "None", f"{'; '.join(notes)}.")] if notes else [],
         places=[[key and f"{cells[key]['row']}|{cells[key]['column']}" for key in k] for k in keys],
     )
 
