@@ -100,12 +100,12 @@ def shown(text):
 
 def numbers(folder, *names):
     """{(file, row, column, source): value, n, unscored}; intervals have another formula since."""
-    labels, values = ("row", "column", "source"), ("value", "n", "unscored")
     return {
-        (name, *(row.get(k) for k in labels)): [row.get(k) for k in values]
+        (name, r["row"], r["column"], r["source"]): (r["value"], r["n"], r["unscored"] or "0")
         for name in names
-        for row in rows(folder / name)
-        if not row["column"].endswith(" if unscored were worst to best")  # columns by now
+        for r in rows(folder / name)
+        if r["source"] == "run"  # printed ones are as the papers have them
+        and not r["column"].endswith(" if unscored were worst to best")  # columns by now
     }
 
 
