@@ -61,8 +61,7 @@ def dose(rows, design, printed, width=plots.WIDE):
         change = f"{-100 * lost[d]:+.1f} points".replace("-", "−") if lost[d] == lost[d] else ""
         plots.titled(ax, f"{design.dimensions[d]['title']}\n{change}")
         words = ["cooperative", *map(said, names[1:])]
-        turned = {"rotation": 35, "ha": "right"} if across > 2 else {"rotation": 90}
-        ax.set_xticks(steps, words, **turned)
+        ax.set_xticks(steps, words, rotation=90)
         ax.set_xlim(-0.3, len(words) - 0.7)
     plots.legend_below(figure)
     return figure
