@@ -110,12 +110,11 @@ def grid(
     if any(not _missing(row.get("worst")) for row in rows):
         notes.append("(a to b): the value if everything unscored were worst, or best")
     notes = [text for sign, text in LEGEND.items() if legend and sign in signs] + notes
+    head = [[words.get(v, v) for v in level] + [""] * len(counted) for level in zip(*columns)]
+    head[-1][len(columns) :] = counted
     return Grid(
         stub=["" if n in UNNAMED else n for n in down],
-        head=[
-            [words.get(v, v) for v in level] + (list(counted) if last else [""] * len(counted))
-            for level, last in zip(zip(*columns), [False] * (len(across) - 1) + [True])
-        ],
+        head=head,
         lines=[
             (
                 [words.get(v, v) for v in line],

@@ -18,15 +18,13 @@ from bedside.asking.models import DRY
 from bedside.read.checks import complete, groups, numbers
 
 from .layouts import Layout
-from .tables import COLUMNS, Row, card_rows, frame
+from .tables import COLUMNS, Row, card_rows, frame, share, unit_column
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
     from bedside.run import Run
-
-NARROW = 3.6  # inches: what a phone shows at its size
 
 
 def published(run: Run, *tables: str, n: int | None = None) -> pd.DataFrame:
@@ -86,17 +84,17 @@ def means(
     """
     import pandas as pd
 
-    by, cluster = _keys(row + column), "unit" if "unit" in scores else "item"
+    by, cluster = _keys(row + column), unit_column(scores)
     for name in (*by, *metrics, cluster):
         choose(name, list(scores), "column of the scores")
-    share = {m: _yes_or_no(scores, m) for m in metrics}
-    scores = numbers(scores, [m for m in metrics if not share[m]])
+    yes_or_no = {m: _yes_or_no(scores, m) for m in metrics}
+    scores = numbers(scores, [m for m in metrics if not yes_or_no[m]])
     rows = []
     scores = complete(scores, ["item", cluster], by)  # a part of a label may be empty
     for key, part in scores.groupby(by, sort=False) if by else [((), scores)]:
         names = dict(zip(by, key))
         for m, name in metrics.items():
-            if share[m]:
+            if yes_or_no[m]:
                 found = _share(part[m], part[cluster])
             else:
                 top = float("inf") if scores[m].max() > scale[1] else scale[1]
@@ -139,8 +137,7 @@ def _share(yes, units):
     """What a row has of booleans, in percent; it has `unscored` where some are."""
     got = yes.notna()
     hits, lost = yes[got].to_numpy(bool), int((~got).sum())
-    i = stats.share(hits, units[got].to_numpy())
-    found = {"value": 100 * i.value, "low": 100 * i.low, "high": 100 * i.high, "n": i.n}
+    found = dict(zip(("value", "low", "high", "n"), share(hits, units[got].to_numpy())))
     if lost:
         ends = {"worst": hits.sum(), "best": hits.sum() + lost}
         found |= {"unscored": lost, **{k: 100 * end / len(yes) for k, end in ends.items()}}
@@ -205,7 +202,7 @@ def tested(
     """
     import pandas as pd
 
-    cluster, parts, p = "unit" if "unit" in changes else "item", [], []
+    cluster, parts, p = unit_column(changes), [], []
     for m, name in metrics.items():
         most = (points or {}).get(m, 1.0)
         parts.append(means(changes, {m: DIFFERENCE.format(name)}, row, scale=(-most, most)))
@@ -251,6 +248,8 @@ def show(
     if not found:
         raise BedsideError(f"{name}: a table needs rows, each with row, column and source")
     from IPython.display import display
+
+    from .plots import NARROW
 
     shown = pd.concat(found, ignore_index=True)
     about = {"caption": note, "judged": judged, "layout": layout}

@@ -73,8 +73,13 @@ def share(hits: "ArrayLike", units: "ArrayLike | None" = None) -> tuple[float, f
 
 def units_of(graded: "pd.DataFrame") -> "pd.Series":
     """The unit of each answer, such as the myth behind its question: `unit`, or else the item."""
-    column = "unit" if "unit" in graded else "item"
+    column = unit_column(graded)
     return complete(graded, [column])[column]
+
+
+def unit_column(frame: "pd.DataFrame") -> str:
+    """The column that names units: `unit`, or else `item`."""
+    return "unit" if "unit" in frame else "item"
 
 
 def paired(graded: "pd.DataFrame", run: "Run", hits: bool = True) -> "pd.DataFrame":

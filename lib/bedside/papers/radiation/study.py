@@ -73,7 +73,6 @@ async def graded(run, lists, reference, terms, judge=None, shown=SITE):
 
 
 RECALLED = ["nothing matched", "less than half matched", "half or more matched"]
-LISTED = "item site profile regime model reply truncated read terms".split()
 LIST = "site regime profile listed size hits precision recall f1 matched".split()  # for `Run.keep`
 
 
