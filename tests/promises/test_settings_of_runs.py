@@ -164,7 +164,7 @@ def test_own_parameters_go_to_the_notebooks_that_take_them():
     for name, taken in (
         ("radiation/02_free_form", {"limit": "2", "max_tokens": 40, "second_matcher": 3}),
         ("radiation/03_grounded_selection", {"limit": "2", "max_tokens": 40}),
-        ("radiation/06_judge_agreement", {}),
+        ("radiation/06_judge_agreement", {"limit": "2"}),
     ):
         assert notebooks.typed(name, given) == taken
     for name, value, told in (
