@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     from .write.plots import Picture
 
 TINY = (
-    " (the embedded model, far too small for medicine: it shows that the machinery works, not how"
-    " models that patients use behave)"
+    " (embedded: far too small for medicine, it shows that the machinery works, not how models that"
+    " patients use behave)"
 )
 VERSIONS = ("numpy", "scipy", "pandas", "matplotlib", "scikit-learn")
 
@@ -86,6 +86,8 @@ class Run:
         self.prompts, self.answers = given.prompts, given.answers
         self.budget_usd, self.budget_total = given.budget_usd, given.budget_total
         self.models_named = bool(parameters.get("models"))
+        if not (self.models_named or given.prompts or given.mode == "fresh"):
+            self.models = [*paths.recorded(given.profile, f"{paper}/{notebook}"), *given.models]
         self.changed = settings.changed({**parameters, **settings.kept(), "profile": self.profile})
         self.folder, self.recordings = self._place()
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -306,15 +308,23 @@ class Run:
         return card
 
     def card(self, judge: str = "", task: str = "") -> dict:
-        """The trust card of the run's judge or another; BedsideError if it was never measured."""
+        """The trust card of the run's judge or another; BedsideError if it was never measured.
+
+        A plan, which measures nothing, may do without.
+        """
         judge = judge or self.judge
-        path = self._card_file(judge, task)
+        try:
+            path = self._card_file(judge, task)
+        except BedsideError:
+            if self.mode in models.DRY:
+                return {"judge": judge, "of": "answers", "n": 0, "unscored": 0}
+            raise
         return self._judges.setdefault(_card_name(judge, task), json.loads(path.read_text()))
 
     def _card_file(self, judge, task):
         path = self._card_path(judge, task)
         if not path.is_file():  # other runs may use the profile's card
-            path = settings.figures() / self.profile / self.paper / path.name
+            path = paths.FIGURES / self.profile / self.paper / path.name
         if not path.is_file():
             first = paths.papers().get(self.paper, {}).get("judges_first", "")
             where = f"notebooks/{self.paper}/{first}.ipynb, " if first else "the notebook "

@@ -119,3 +119,9 @@ PROFILE = "sample"
 def profiles() -> dict[str, dict]:
     """data/profiles.toml: for each profile its models, judge and settings."""
     return tomllib.loads((DATA / "profiles.toml").read_text())
+
+
+def recorded(profile: str, section: str) -> list[str]:
+    """Further models whose replies in a section ("study/notebook") are recorded whole."""
+    known = profiles()[profile].get("recorded", {})
+    return [model for model, sections in known.items() if section in sections]
