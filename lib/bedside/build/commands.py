@@ -38,7 +38,6 @@ REVISION     | study batch     | which version of a dataset of the Hugging Face 
 COMPARE      | study           | two runs, COMPARE=old,new: what changed
 NUMBERS      | check           | a file of printed numbers (docs/check.md); new: a template
 PAPER        | plan batch new  | only this study; with new, its name
-SUBMIT       | batch           | 1: also send, wait and record
 FROM         | collect annotate | the file or folder of results, or of labels sent back
 FOLDER       | class           | the folder of what a class handed in
 MIRROR       | data all verify plan batch seminar | a folder that has the released data
