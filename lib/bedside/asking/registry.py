@@ -107,7 +107,11 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     def __post_init__(self):
         """What types can't say; a key that stands in an entry is never repeated."""
-        store.canonical([self.settings, self.extra_body])  # which a date or nan can't be
+        for table in ("settings", "extra_body"):
+            try:
+                store.canonical(getattr(self, table))
+            except (TypeError, ValueError) as e:  # a date, nan
+                raise ValueError(f"{table} holds what no call can: {e}") from None
         limits = [table.get("max_tokens", 1) for table in (self.settings, self.extra_body)]
         touched = {*self.settings, *self.extra_body, *self.omit, self.max_tokens_name}
         replaced = OURS & touched or {"system"} & {*self.omit}
