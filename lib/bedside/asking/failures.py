@@ -62,7 +62,8 @@ def failure_of(
     fits = re.search(FITS, told.replace(",", ""), re.I | re.S)
     if failure.kind == "context too long" and fits and int(fits[1] or fits[3] or 0) >= int(fits[2]):
         failure.kind, failure.fate = "limit too high", "all"
-    if failure.fate == "again" and (failure.wait or 0) > LONGEST_S:
+    passes = failure.fate == "again" or failure.kind == "no credit"
+    if passes and (failure.wait or 0) > LONGEST_S:
         failure.fate = "stop"
         failure.way = time.strftime(WAY, time.gmtime(time.time() + failure.wait))
     if not fault.get("charged") and not replies.first_choice(answer):  # no reply had begun either
