@@ -1,4 +1,4 @@
-"""How providers count a call's tokens: whatever is counted within, beside, or in the total alone."""
+"""How providers count a call's tokens: parts within the whole, beside it, or in the total alone."""
 
 import itertools
 import json
