@@ -104,7 +104,7 @@ ROWS = {
         FAULT, {"choices": [{"error": BROKE}], "usage": USED}, "usage"
     ),
     "broken off": lasting(FAULT, made("half", "error"), "usage"),
-    "broken off, uncounted": lasting(FAULT, made("half", "failed", None), "most"),
+    "broken off and uncounted": lasting(FAULT, made("half", "failed", None), "most"),
 }
 BY_BATCH = {"cut off": "bad answer", "no JSON": "bad answer"}
 PROMPTS = {k: k for name in ROWS for k in (name, f"well, after {name}")}
