@@ -88,7 +88,7 @@ JSON_LINES = [
     ('{"item": "a", "question": "b"}\n{"item": "c"\n', r"line 2: is not JSON \(character 1\d: E"),
     ('[{"item": "a", "question": "b"}]', 'is not an object; write {"'),
     ("[" * 100_000, "line 1: can't be read: maximum recursion"),
-    (lines({"item": "a"}), "line 1, column question: is missing"),
+    (lines({"item": "a"}), "line 1: has no column .question"),
     (lines({"item": "a", "question": None}), "line 1, column question: is empty"),
     (lines({"item": "a", "question": ["b"]}), "line 1, column question: is a list; it must be a"),
     (lines({"item": True, "question": "b"}), "line 1, column item: is true or false; it must"),
