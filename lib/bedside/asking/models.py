@@ -29,6 +29,7 @@ from .usage import used
 if TYPE_CHECKING:
     import pandas as pd
 
+
 MODES = ("replay", "record", "fresh", "plan", "batch")
 DRY = ("plan", "batch")  # what these write are requests, not results
 
