@@ -65,14 +65,22 @@ def at_once() -> Executor:
 
 def _notebook(given, name):
     """{key: row} of the calls of a notebook."""
-    with contextlib.redirect_stdout(io.StringIO()):
-        asyncio.run(execute(name, {**given, "mode": "plan"}, space := {}))
-    asked = space["run"].planned() if "run" in space else ()
-    return {request.key: _row(name, request) for request in asked}
+    execute(name, {**given, "mode": "plan"}, space := {})
+    return {request.key: _row(name, request) for request in requests(space)}
 
 
-async def execute(name: str, given: dict, space: dict) -> None:
+def requests(space: dict) -> list[Request]:
+    """What the notebook that ran in this space would ask, as far as it came."""
+    return space["run"].planned() if "run" in space else []
+
+
+def execute(name: str, given: dict, space: dict) -> None:
     """Run a notebook's cells up to its last question, with parameters, in a space of names."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        asyncio.run(_execute(name, given, space))
+
+
+async def _execute(name, given, space):
     cells = [c for c in notebooks.cells(name) if c["cell_type"] == "code"]
     texts = ["".join(c["source"]) for c in cells]
     texts = [text * ("run.keep(" not in text) for text in texts]  # which asks nothing new
@@ -81,13 +89,13 @@ async def execute(name: str, given: dict, space: dict) -> None:
     for k, text in enumerate(texts[: last + 1]):
         try:
             code = compile(text, f"<{name} {k}>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-            if inspect.iscoroutine(made := eval(code, space)):
-                await made
+            if inspect.iscoroutine(result := eval(code, space)):
+                await result
         except BedsideError:
             raise
         except Exception as e:
-            told = f"notebooks/{name}.ipynb can't be planned: its code cell {k + 1} raises"
-            raise BedsideError(f"{told} {type(e).__name__}: {e}") from e
+            where = f"notebooks/{name}.ipynb can't be planned: its code cell {k + 1} raises"
+            raise BedsideError(f"{where} {type(e).__name__}: {e}") from e
         if "parameters" in cells[k]["metadata"].get("tags", []):
             space.update(notebooks.typed(name, given))
 
@@ -114,12 +122,12 @@ def of_study(study: str, requests: Iterable[Request]) -> "pd.DataFrame":
 def expected(rows: list[dict]) -> "pd.DataFrame":
     """Planned calls: notebook, model, prompt and completion (tokens at most), and as expected.
 
-    expected_prompt, expected_completion: the mean over the model's own replies under the same limit
-    and form, in the same study if it has enough. While it has too few, over replies of any model to
-    the same form in the study, or else to any; of these only what ended by itself counts, and only
-    where nearly all did. Missing without such replies. Never more than the most, which is raised
-    where an endpoint has passed its limit before. lent: whether it rests on other models' replies,
-    so that a model's thoughts aren't in it.
+    expected_prompt, expected_completion: the mean over the model's own replies in the same study
+    under the same limit and form. While it has too few, over replies of any model to the same form
+    in the study; of these only what ended by itself counts, and only where nearly all did. Missing
+    without such replies. Never more than the most, which is raised where an endpoint has passed its
+    limit before. lent: whether it rests on other models' replies, so that a model's thoughts aren't
+    in it.
     """
     import pandas as pd
 
