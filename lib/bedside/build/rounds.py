@@ -4,10 +4,7 @@ for line in told(*waiting(given)):
     print(line)
 """
 
-import asyncio
-import contextlib
 import functools
-import io
 import tempfile
 from collections.abc import Iterable, Iterator
 
@@ -44,14 +41,13 @@ def _study(given, paper):
     for name in notebooks.listed(paper):
         fault, space = "", {}
         try:
-            with contextlib.redirect_stdout(io.StringIO()):
-                asyncio.run(plans.execute(name, given, space))
+            plans.execute(name, given, space)
         except BedsideError as e:
             if type(e).__name__ in notebooks.STOPS:
                 raise
             fault = f"{name}: {e}"
-        asked = space["run"].planned() if "run" in space else ()
-        found.append(([batches.row(r, space["run"].recordings) for r in asked], fault))
+        asked = [batches.row(r, space["run"].recordings) for r in plans.requests(space)]
+        found.append((asked, fault))
     return found
 
 

@@ -90,7 +90,8 @@ def execute(own: Own, given: dict) -> None:
         budget.make()
     try:
         with within(terminal=progress.terminal()):
-            executed = notebooks.run_own(own.name, {**blank, **given})
+            out = notebooks.executed(paths.file_name(own.name), "own")
+            executed = notebooks.run(notebooks.OWN, {**blank, **given}, out)
     finally:
         if calling:
             tell_calls(own.folder)
