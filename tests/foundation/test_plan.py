@@ -9,6 +9,7 @@ import sys
 import pytest
 from test_stops import ENTRY, notebook
 
+from bedside.read import paths
 from conftest import completion
 
 # ---- as make prints it
@@ -142,3 +143,11 @@ def test_notebooks_of_a_study_call_what_the_plan_counts_for_each(root, endpoint)
         before = len(endpoint.bodies)
         bedside(root, f"run {name} {given} -p mode record")
         assert len(endpoint.bodies) - before == int(count)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("paper", paths.papers())
+def test_every_study_can_be_planned_for_a_model_and_a_judge_that_nobody_has_measured(root, paper):
+    """Nothing of theirs is recorded, no card is there, and cells that keep frames aren't run."""
+    told = bedside(root, f"plan PAPER={paper} MODELS=qwen2.5-coder-1.5b JUDGE=gpt-4o-2024-08-06")
+    assert re.search(r"^[1-9]\d* calls; expected", told, re.M), told
