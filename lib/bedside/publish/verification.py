@@ -1,121 +1,96 @@
-"""Verification: rebuild a profile and compare it with the committed outputs."""
+"""Verification: rebuild a profile and compare its numbers with the committed ones."""
 
+import csv
+import io
 import json
-import re
 import shutil
 import subprocess
-from collections.abc import Callable
 
 from bedside import BedsideError
 from bedside.build import notebooks, settings
 from bedside.read import paths, sources
 from bedside.read.surroundings import within
 
-from . import letters, pages
+from . import pages
 
-PICTURES = (".svg", ".png")  # another processor or version draws them otherwise: they are listed
-DRAWN = re.compile(rb"base64,[\w+/=]+")  # pictures in pages
+SHOWN = 5  # rows of a file that are told
+CLOSE = 1e-9  # numbers of a CSV have ten digits, and processors differ in the last
 
 
-def verify(profile: str, explorer: tuple[Callable, Callable] | None = None) -> None:
-    """Rebuild a profile in a scratch folder and compare it with the committed outputs.
+def verify(profile: str) -> None:
+    """Rebuild a profile in a scratch folder and compare its CSV files with the committed ones.
 
-    Without git, the files in figures/ are compared. Pictures that differ are listed; any other file
-    that does raises BedsideError. explorer: (write, read), which write the profile's explorer and
-    return what such a page holds.
+    These hold its tables, graded replies, claims and readings. Without git, the files in figures/
+    are compared. A row that differs, in whatever order it comes, raises BedsideError.
     """
-    scratch = paths.CACHE / "verify"
-    shutil.rmtree(scratch, ignore_errors=True)
-    old = json.loads(_bytes(f"{profile}/manifest.json") or "{}").get("notebooks", {})
-    committed, apart = _names(profile), _private(profile)
-    without = {name: old[name] for name in apart if name in old}
-    write, read = explorer or (None, None)
-    with within(figures=str(scratch)):
-        _rebuild(profile, without, committed, write)
-    files, kept = (
-        [f for f in found if not f.endswith("manifest.json")]
-        for found in (_below(scratch, profile), committed)
-    )
-    every = sorted({*files, *kept})
-    moved = [
-        f
-        for f in every
-        if f not in files or not same(f, _bytes(f), (scratch / f).read_bytes(), read)
-    ]
-    print(f"{len(every) - len(moved)} of {len(every)} files of {profile} identical")
-    for name, data in apart.items():
-        print(f"{name} rests on {data}, not in the committed run; built, not compared:")
-        made = scratch / "runs" / f"{profile}-local" / name.partition("/")[0]
-        print(*(f"  {p.name}" for p in sorted(made.iterdir())), sep="\n")
-    lines = {f: f"  figures/{f}{_why(f in files, f in kept)}" for f in moved}
-    if drawn := [line for f, line in lines.items() if f.endswith(PICTURES)]:
-        print("these pictures differ from the committed ones:", *drawn, sep="\n")
-    if differ := [line for f, line in lines.items() if not f.endswith(PICTURES)]:
-        raise BedsideError("\n".join(["these files differ from the committed ones:", *differ]))
-
-
-def _rebuild(profile, without, committed, write):
-    """Build a profile anew. without: the manifest's entries of notebooks that can't be."""
     from .pages import across
 
-    folder = settings.outputs(profile)
-    notebooks.run_all(notebooks.listed(), {"profile": profile})
-    folder.mkdir(parents=True, exist_ok=True)  # nothing else may have been built
-    paths.write(folder / "manifest.json", json.dumps({"notebooks": without}))
-    manifest = pages.merge(profile)
-    across.write(manifest, folder)
-    if f"{profile}/explorer.html" in committed and write:
-        write({"profile": profile})
-    if any(name.startswith(f"{profile}/letters/") for name in committed):
-        letters.write(profile)
+    scratch = paths.CACHE / "verify"
+    shutil.rmtree(scratch, ignore_errors=True)
+    private = {n: sources.private(profile, *n.split("/")) for n in notebooks.listed()}
+    private = {name: ", ".join(names) for name, names in private.items() if names}
+    old = json.loads(_committed(f"{profile}/manifest.json") or "{}").get("notebooks", {})
+    with within(figures=str(scratch)):
+        folder = settings.outputs(profile)
+        notebooks.run_all(notebooks.listed(), {"profile": profile})
+        folder.mkdir(parents=True, exist_ok=True)  # nothing else may have been built
+        kept = {name: entry for name, entry in old.items() if name in private}
+        pages.save(folder, {"notebooks": kept})
+        across.write(pages.merge(profile), folder)
+    for name, data in private.items():
+        print(f"{name} rests on {data}, not in the committed run: built, not compared")
+    built = {p.relative_to(scratch).as_posix() for p in folder.rglob("*.csv")}
+    names, differ = sorted(built | _names(profile)), []
+    for name in names:
+        now = (scratch / name).read_text(encoding="utf-8") if name in built else None
+        differ += _differences(f"figures/{name}", _committed(name), now)
+    if differ:
+        raise BedsideError("\n".join(["these rows differ from the committed ones:", *differ]))
+    print(f"{len(names)} of {len(names)} files of {profile} have the committed numbers")
 
 
-def _private(profile):
-    """{notebook that rests on private sources: their names}."""
-    found = {n: sources.private(profile, *n.split("/")) for n in notebooks.listed()}
-    return {n: ", ".join(names) for n, names in found.items() if names}
+def _differences(name, before, now):
+    """Lines on the rows by which two CSV texts differ; a missing file is None."""
+    if before is None or now is None:
+        return [f"{name}: {'built, not committed' if before is None else 'committed, not built'}"]
+    old, new = (sorted(csv.reader(io.StringIO(text))) for text in (before, now))
+    lost, come = ([r for r in a if r not in b] for a, b in ((old, new), (new, old)))
+    if len(lost) == len(come) and all(map(_same, lost, come)) and len(old) == len(new):
+        return []
+    lines = [f"- {','.join(r)}" for r in lost] + [f"+ {','.join(r)}" for r in come]
+    more = [f"... {len(lines) - SHOWN} more"] if len(lines) > SHOWN else []
+    return [f"{name}: {len(old)} rows committed, {len(new)} built", *lines[:SHOWN], *more]
 
 
-def same(name: str, before: bytes | None, now: bytes, read=None) -> bool:
-    """Whether a file is unchanged: byte for byte; of a page all but its pictures.
+def _same(old, new):
+    """Whether rows have the same texts, and numbers that differ in the last digit at most."""
 
-    Of an explorer what `read` finds in it: its compressed bytes differ between machines.
-    """
-    if before is None or not name.endswith(".html"):
-        return before == now
-    if read and name.endswith("/explorer.html"):
-        return read(before.decode()) == read(now.decode())
-    return DRAWN.sub(b"", before) == DRAWN.sub(b"", now)
+    def same(a, b):
+        try:
+            return a == b or abs(float(a) - float(b)) <= CLOSE * abs(float(a))
+        except ValueError:
+            return False
 
-
-def _why(built, kept):
-    if not built:
-        return " (committed, not built)"
-    return "" if kept else " (built, not committed)"
+    return len(old) == len(new) and all(map(same, old, new))
 
 
 def _git(*arguments):
     done = subprocess.run(["git", "-C", str(paths.ROOT), *arguments], capture_output=True)
-    return done.stdout if done.returncode == 0 else None
+    return done.stdout.decode() if done.returncode == 0 else None
 
 
-def _bytes(name):
-    """Bytes of figures/<name> as committed, or without git those on disk; None without any."""
+def _committed(name):
+    """The text of figures/<name> as committed, or without git on disk; None without any."""
     if _git("rev-parse", "HEAD") is not None:
         return _git("show", f"HEAD:figures/{name}")
     path = paths.FIGURES / name
-    return path.read_bytes() if path.is_file() else None
+    return path.read_text(encoding="utf-8") if path.is_file() else None
 
 
 def _names(profile):
-    """The committed files of a profile, below figures/."""
+    """The committed CSV files of a profile, below figures/."""
     listed = _git("ls-tree", "-r", "--name-only", "HEAD", f"figures/{profile}/")
-    if listed is not None:
-        return [n.removeprefix("figures/") for n in listed.decode().splitlines()]
-    return _below(paths.FIGURES, profile)
-
-
-def _below(folder, profile):
-    """The files of a profile in a folder, without notebooks' parts."""
-    files = (p for p in sorted((folder / profile).rglob("*")) if p.is_file())
-    return [p.relative_to(folder).as_posix() for p in files if ".parts" not in p.parts]
+    here = paths.FIGURES.rglob("*.csv") if listed is None else ()
+    names = (listed or "").splitlines() or [p.relative_to(paths.ROOT).as_posix() for p in here]
+    found = {n.removeprefix("figures/") for n in names if n.endswith(".csv")}
+    return {n for n in found if n.startswith(f"{profile}/") and ".parts" not in n}

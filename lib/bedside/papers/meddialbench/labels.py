@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from bedside.publish.judged_items import Task, text_of
+from bedside.publish.judged_items import text_of
 
 
 def diagnosis(row: dict, value: str, by: str) -> dict:
@@ -36,7 +36,7 @@ def adherence(row: dict, value: Mapping[str, str], by: str) -> dict:
 
 
 TASKS = (
-    Task(
+    dict(
         name="diagnosis",
         paper="meddialbench",
         title="MedDialBench: diagnoses",
@@ -63,7 +63,7 @@ TASKS = (
         file="meddialbench/rated.jsonl",
         record=diagnosis,
     ),
-    Task(
+    dict(
         name="adherence",
         paper="meddialbench",
         title="MedDialBench: how the patient behaves",

@@ -1,7 +1,6 @@
-"""How to cite: CITATION.cff and data/papers.toml as BibTeX, and the address in Binder."""
+"""How to cite: CITATION.cff and data/papers.toml as BibTeX."""
 
 import functools
-import re
 from typing import Any
 
 from bedside.read import paths
@@ -18,38 +17,18 @@ def about() -> dict[str, Any]:
 
 def bibtex(paper: str = "") -> str:
     """The entry for this repository, and one for a study if it is named."""
-    cff, made = about(), []
+    cff, entries = about(), {}
     if cff:
+        fields = {k: cff.get(k) for k in ("title", "version", "license")}
         author = " and ".join(f"{{{a['name']}}}" for a in cff["authors"])
-        told = {k: cff[k] for k in ("title", "version", "license")}
-        told |= {"year": f"{cff['date-released']:%Y}", "url": cff.get("repository-code")}
-        made.append(_entry("software", "bedside", author=author, **told))
+        year, url = f"{cff['date-released']:%Y}", cff.get("repository-code")
+        entries["software{bedside"] = {"author": author, **fields, "year": year, "url": url}
     if paper:
         study = paths.papers()[paper]
-        names = study["authors"] if "Not named" not in study["authors"] else ""
-        author = names.replace(", ", " and ")
-        made.append(
-            _entry(
-                "misc", paper, title=study["title"], author=author, url="".join(study["links"][:1])
-            )
-        )
-    return "\n".join(made)
-
-
-def _entry(kind, key, **fields):
-    """A BibTeX entry without its empty fields; its fields can't end it."""
-    lines = [f"  {k} = {{{_plain(v)}}},\n" for k, v in fields.items() if v]
-    return f"@{kind}{{{key},\n{''.join(lines)}}}\n"
-
-
-def _plain(text):
-    """Text in which braces match."""
-    return text if text.count("{") == text.count("}") else re.sub("[{}]", "", text)
-
-
-def binder() -> str:
-    """The address that opens the notebooks in Binder, or '' if CITATION.cff has no repository."""
-    found = re.fullmatch(
-        r"https://github\.com/([\w.-]+/[\w.-]+?)(\.git)?/?", about().get("repository-code", "")
+        author = study["authors"].replace(", ", " and ")
+        known = {} if "Not named" in author else {"author": author}
+        entries[f"misc{{{paper}"] = {"title": study["title"], **known, "url": study["links"][0]}
+    return "\n".join(
+        "".join([f"@{head},\n", *(f"  {k} = {{{v}}},\n" for k, v in fields.items() if v), "}\n"])
+        for head, fields in entries.items()
     )
-    return f"https://mybinder.org/v2/gh/{found[1]}/HEAD?urlpath=lab/tree/notebooks" if found else ""

@@ -7,13 +7,13 @@ from bedside import BedsideError
 from bedside.build import notebooks, settings
 from bedside.read import paths
 
-from . import ACROSS, HERE, content, frame, last, template
+from . import ACROSS, frame, last, write
+from .content import ABOUT, Pages
 
-KEPT = ("outputs", "graded")  # a notebook's files in a manifest
 PROFILES = ("sample", "public")
 
 
-def write(site: Path) -> Path:
+def write_site(site: Path) -> Path:
     """Write the pages of both profiles into a new folder `site`; return its first page.
 
     They show the committed runs. `sample` has its executed notebooks and the explorer; `public`
@@ -22,34 +22,28 @@ def write(site: Path) -> Path:
     """
     shutil.rmtree(site, ignore_errors=True)
     for profile in PROFILES:
-        _profile(profile, site / profile)
+        here, manifest = paths.FIGURES / profile, last(paths.FIGURES / profile)
+        files = [here / name for name in ("manifest.json", "claims.csv", "readings.csv")]
+        files += here.glob("letters/*")
+        entries = manifest["notebooks"] | {"": manifest.get("across", {})}
+        for name, entry in entries.items():
+            made = [o["file"] for k in ("outputs", "graded") for o in entry.get(k, ())]
+            files += [here / (name.partition("/")[0] or "across") / file for file in made]
+        if profile == "sample":
+            files.append(here / "explorer.html")
+            names = manifest["notebooks"]
+            if lost := [n for n in names if not notebooks.executed(n, profile).is_file()]:
+                raise BedsideError(f"{', '.join(lost)}: not executed here yet; run make all first")
+        files += [here / ACROSS] * ("across" in manifest)
+        files += [paths.NOTEBOOKS / f"{name}.ipynb" for name in manifest["notebooks"]]
+        for file in files:
+            base = paths.FIGURES if file.is_relative_to(paths.FIGURES) else paths.ROOT
+            to = site / file.relative_to(base)
+            to.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, to)
+        pages = Pages(manifest, site / profile, site=True)
+        pages.write()
+        pages.write_notebooks()
     about = {f"{p}/index.html": settings.profiles()[p]["about"] for p in PROFILES}
-    shown = frame({"index.html": "Bedside"}, "index.html", told=content.ABOUT)
-    text = template(HERE / "site.html.j2").render(frame=shown, about=about, studies=paths.papers())
-    paths.write(site / "index.html", text)
-    return site / "index.html"
-
-
-def _profile(profile, to):
-    """One profile's pages and files."""
-    here = paths.FIGURES / profile
-    manifest = last(here)
-    files = ["manifest.json", "claims.csv", "readings.csv"]
-    files += [p.relative_to(here) for p in here.glob("letters/*")]
-    for name, entry in manifest["notebooks"].items():
-        files += [f"{entry['paper']}/{o['file']}" for k in KEPT for o in entry.get(k, ())]
-        copied = to.parent / "notebooks" / f"{name}.ipynb"
-        copied.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(paths.NOTEBOOKS / f"{name}.ipynb", copied)
-    if "across" in manifest:
-        files += [ACROSS, *(f"across/{o['file']}" for o in manifest["across"]["outputs"])]
-    if profile == "sample":
-        files.append("explorer.html")
-        lost = [n for n in manifest["notebooks"] if not notebooks.executed(n, profile).is_file()]
-        if lost:
-            raise BedsideError(f"{', '.join(lost)}: not executed here yet; run make all first")
-    for file in files:
-        (to / file).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(here / file, to / file)
-    content.write(manifest, to, site=True)
-    content.write_notebooks(manifest, to, site=True)
+    shown = frame({"index.html": "Bedside"}, "index.html", told=ABOUT)
+    return write(site / "index.html", "site", frame=shown, about=about, studies=paths.papers())
