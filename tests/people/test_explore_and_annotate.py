@@ -46,7 +46,7 @@ def test_the_explorers_notebook_writes_the_page_of_its_settings(tmp_path, monkey
     said = run_notebook("explore_failures", tmp_path, monkeypatch, **given)
     assert (tmp_path / "sample/explorer.html").read_text() == "the sample's"
     page, _ = written(tmp_path, "runs/sample-limit-2")
-    assert f"{len(page['rows'])} replies" in said and "VERDICTS" in said
+    assert f"{len(page['rows'])} replies" in said and "verdicts:" in said
     assert {r["paper"] for r in page["rows"]} == {"medhalu"}
 
 

@@ -44,7 +44,6 @@ KINDS = {  # what is compared: the columns of each, which are also those of its 
 WORST = 5  # failures that are shown of each model
 FEW = 10  # items that are named of those that a run lacks
 CUT = "cut at the limit"  # an answer all the same
-ALWAYS = ("refused", "filtered", "blank", CUT)  # outcomes that are told even if there were none
 
 
 class Study(NamedTuple):
@@ -241,16 +240,12 @@ def _profile(s, by):
 
 def _outcomes(replies):
     """How many replies were no answers, by reason, or were cut."""
-    import pandas as pd
-
-    replies = replies.dropna(subset="why")
     why = replies["why"].str.split(":").str[0]
-    why = why.mask((why == "") & replies["truncated"].astype(bool), CUT)
-    counts = pd.crosstab(replies["model"], why.rename("outcome"))
-    n = counts.sum(axis=1).rename("n")
-    kinds = [k for k in dict.fromkeys([*ALWAYS, *counts]) if k]
-    counts = counts.reindex(columns=kinds, fill_value=0).rename_axis(columns="outcome")
-    return counts.stack().rename("replies").reset_index().join(n, on="model")
+    why = why.mask((why == "") & replies["truncated"].astype(bool), CUT).dropna()
+    of = replies["model"][why.index]
+    counts = why[why != ""].rename("outcome").groupby([of, why]).size().rename("replies")
+    n = of.value_counts().rename("n")
+    return counts.rename_axis(["model", "outcome"]).reset_index().join(n, on="model")
 
 
 def _costs(folder):

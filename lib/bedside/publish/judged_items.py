@@ -345,40 +345,8 @@ def frame(content: dict, judge: str | None = None) -> pd.DataFrame:
 
 
 def as_text(content: dict, row: dict) -> str:
-    """A row as plain text: shared blocks, reply, blocks, verdicts, labels."""
+    """A row as plain text (YAML), with its shared blocks."""
+    import yaml
+
     shared = [block for key in row["shared"] for block in content["shared"][key]]
-    reply = text("Reply", ": ".join(filter(None, (row["reply_status"], row["reply"]))))
-    lines = [row["id"]]
-    for block in [*shared, reply, *row["blocks"]]:
-        lines += [f"\n{block['label'].upper()}", *_lines(block)]
-    said = [(v["judge"], v["value"] or v["status"], v["reason"]) for v in row["verdicts"]]
-    said += [(h["by"], h["value"], h["reason"]) for h in row["human"]]
-    lines += ["\nVERDICTS", *(f"{who}: {value} {why}".strip() for who, value, why in said)]
-    return "\n".join(lines)
-
-
-def _lines(block):
-    """A block's text, line by line; marks follow the marked words in brackets."""
-    match block["kind"]:
-        case "text":
-            return [block["text"]]
-        case "list":
-            return [f"- {e}" for e in block["entries"]]
-        case "marked":
-            return [_bracketed(block["pieces"])]
-        case "aligned":
-            return [
-                f"{r['term']}: "
-                + ", ".join(f"{c} {m}" for c, m in zip(block["columns"], r["cells"]) if m)
-                for r in block["rows"]
-            ]
-        case "dialogue":
-            return [
-                line
-                for turn in block["turns"]
-                for line in (f"{turn['who']}: {_bracketed(turn['pieces'])}", *turn["notes"])
-            ]
-
-
-def _bracketed(pieces):
-    return "".join(f"{words} [{marks}]" if marks else words for words, marks in pieces)
+    return yaml.safe_dump({**row, "shared": shared}, sort_keys=False, allow_unicode=True)

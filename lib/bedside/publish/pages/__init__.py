@@ -8,6 +8,7 @@ Content-Security-Policy lets the browser run no scripts but those written here.
 """
 
 import base64
+import functools
 import hashlib
 import json
 from collections.abc import Iterable
@@ -20,8 +21,6 @@ from bedside.build import notebooks, settings
 from bedside.read import paths, prompts, sources
 from bedside.read.claims import READING, completed
 from bedside.write import tables
-
-from . import cite
 
 if TYPE_CHECKING:
     import jinja2
@@ -166,10 +165,19 @@ def frame(
         "tiny": tiny,
         "others": [m for m in asked if m not in tiny],
         "told": told,
-        "cited": cite.about(),
-        "bibtex": cite.bibtex(paper),
+        "cited": _cited(),
+        "study": paths.papers().get(paper),
         "style": (HERE / "frame.css").read_text(encoding="utf-8"),
     }
+
+
+@functools.cache
+def _cited():
+    """CITATION.cff as a dict; empty in a copy without it, such as the seminar's."""
+    import yaml
+
+    path = paths.ROOT / "CITATION.cff"
+    return yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
 def drawing(path: Path, title: str) -> dict[str, str] | None:

@@ -7,10 +7,13 @@ from bedside import BedsideError
 from bedside.build import notebooks, settings
 from bedside.read import paths
 
-from . import ACROSS, frame, last, write
+from . import frame, last, write
 from .content import ABOUT, Pages
 
-PROFILES = ("sample", "public")
+PROFILES = {  # and which of their files have no place there, besides parts
+    "sample": ("*.tex",),
+    "public": ("*.tex", "notebooks", "explorer.html"),  # texts of other people
+}
 
 
 def write_site(site: Path) -> Path:
@@ -21,27 +24,16 @@ def write_site(site: Path) -> Path:
     `sample` was not executed in this checkout.
     """
     shutil.rmtree(site, ignore_errors=True)
-    for profile in PROFILES:
-        here, manifest = paths.FIGURES / profile, last(paths.FIGURES / profile)
-        files = [here / name for name in ("manifest.json", "claims.csv", "readings.csv")]
-        files += here.glob("letters/*")
-        entries = manifest["notebooks"] | {"": manifest.get("across", {})}
-        for name, entry in entries.items():
-            made = [o["file"] for k in ("outputs", "graded") for o in entry.get(k, ())]
-            files += [here / (name.partition("/")[0] or "across") / file for file in made]
-        if profile == "sample":
-            files.append(here / "explorer.html")
-            names = manifest["notebooks"]
-            if lost := [n for n in names if not notebooks.executed(n, profile).is_file()]:
-                raise BedsideError(f"{', '.join(lost)}: not executed here yet; run make all first")
-        files += [here / ACROSS] * ("across" in manifest)
-        files += [paths.NOTEBOOKS / f"{name}.ipynb" for name in manifest["notebooks"]]
-        for file in files:
-            base = paths.FIGURES if file.is_relative_to(paths.FIGURES) else paths.ROOT
-            to = site / file.relative_to(base)
-            to.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file, to)
-        pages = Pages(manifest, site / profile, site=True)
+    for name in notebooks.listed():
+        if not notebooks.executed(name, "sample").is_file():
+            raise BedsideError(f"{name}: not executed here yet; run make all first")
+        copied = site / "notebooks" / f"{name}.ipynb"
+        copied.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(paths.NOTEBOOKS / f"{name}.ipynb", copied)
+    for profile, left in PROFILES.items():
+        left = shutil.ignore_patterns(".*", *left)
+        shutil.copytree(paths.FIGURES / profile, site / profile, ignore=left)
+        pages = Pages(last(paths.FIGURES / profile), site / profile, site=True)
         pages.write()
         pages.write_notebooks()
     about = {f"{p}/index.html": settings.profiles()[p]["about"] for p in PROFILES}
