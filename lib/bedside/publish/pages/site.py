@@ -31,11 +31,12 @@ def write_site(site: Path) -> Path:
         copied.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(paths.NOTEBOOKS / f"{name}.ipynb", copied)
     for profile, left in PROFILES.items():
-        left = shutil.ignore_patterns(".*", *left)
-        shutil.copytree(paths.FIGURES / profile, site / profile, ignore=left)
+        ignored = shutil.ignore_patterns(".*", *left)
+        shutil.copytree(paths.FIGURES / profile, site / profile, ignore=ignored)
         pages = Pages(last(paths.FIGURES / profile), site / profile, site=True)
         pages.write()
-        pages.write_notebooks()
+        if "notebooks" not in left:
+            pages.write_notebooks()
     about = {f"{p}/index.html": settings.profiles()[p]["about"] for p in PROFILES}
     shown = frame({"index.html": "Bedside"}, "index.html", told=ABOUT)
     return write(site / "index.html", "site", frame=shown, about=about, studies=paths.papers())
