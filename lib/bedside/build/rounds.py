@@ -3,10 +3,7 @@
 submitting.submit(Notebooks(given))
 """
 
-import asyncio
-import contextlib
 import functools
-import io
 import tempfile
 
 from bedside import BedsideError
@@ -53,14 +50,13 @@ def _study(given, names):
     for name in names:
         fault, space = "", {}
         try:
-            with contextlib.redirect_stdout(io.StringIO()):
-                asyncio.run(plans.execute(name, given, space))
+            plans.execute(name, given, space)
         except BedsideError as e:
             if type(e).__name__ in notebooks.STOPS:
                 raise
             fault = f"{name}: {e}"
-        asked = space["run"].planned() if "run" in space else ()
-        found[name] = [batches.row(r, space["run"].recordings) for r in asked], fault
+        asked = [batches.row(r, space["run"].recordings) for r in plans.requests(space)]
+        found[name] = asked, fault
     return found
 
 

@@ -101,7 +101,8 @@ def execute(own: Own, given: dict) -> None:
     live = within(live=calling)
     try:
         with live, progress.watched(calling):
-            executed = notebooks.run_own(own.name, {**blank, **given})
+            out = notebooks.executed(paths.file_name(own.name), "own")
+            executed = notebooks.run(notebooks.OWN, {**blank, **given}, out)
     finally:
         if calling:
             tell_calls(own.folder)

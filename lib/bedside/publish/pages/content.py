@@ -13,7 +13,7 @@ from bedside.build import notebooks, settings
 from bedside.judging import trust_cards
 from bedside.publish import comparison
 from bedside.read import claims, findings, paths, published, sources
-from bedside.write import grids, layouts, tables
+from bedside.write import layouts, tables
 
 from . import HERE, drawing, executed, frame, hashes, html, models, pages, write
 
@@ -97,7 +97,7 @@ class Pages:
         studies = {p: self._study(p, shown) for p in self.studies}
         self.page("index.html", "index", errors=errors, sections=studies, **self._index())
         tools = {"notebooks": notebooks, "html": html, "trust_cards": trust_cards}
-        tools |= {"of_this_run": OF_RUN.search, "grids": grids, "layouts": layouts}
+        tools |= {"of_this_run": OF_RUN.search, "layouts": layouts}
         for paper, study in studies.items():
             mine = {k: e for k, e in self.entries.items() if e["paper"] == paper}
             told = next((f.finding for f in self.findings[paper]), self.studies[paper]["asks"])
