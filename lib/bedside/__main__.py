@@ -110,7 +110,7 @@ def run(names, given, jobs=0, stamps=""):
 
     def done(name, seconds):
         passed.append(name)
-        say(f"[{len(passed):2} of {len(names)}] {name:45} {seconds:5.1f} s")
+        print(f"[{len(passed):2} of {len(names)}] {name:45} {seconds:5.1f} s", flush=True)
         if stamps:
             path = Path(stamps, f"{name}.done")
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -122,11 +122,10 @@ def run(names, given, jobs=0, stamps=""):
         for model in {*given.get("models", "").split(), given.get("judge")} & {*embedded.known()}:
             embedded.weights(model)  # fetched where its progress is seen
         jobs = jobs or 1  # calls share an endpoint and its limits
-        here.live = True
+        here.terminal = progress.terminal()
         budget.make()  # opens an account for the kernels: without make there is none
     try:
-        with progress.watched(calling) as say:
-            notebooks.run_all(names, given, int(jobs), done)
+        notebooks.run_all(names, given, int(jobs), done)
     except BedsideError:  # the pages say what is missing, with what there is
         if here.run and (settings.outputs(profile) / ".parts").is_dir():
             with contextlib.suppress(BedsideError):
@@ -349,9 +348,9 @@ def serve(model="smollm2-135m"):
     """Serve an embedded model (OpenAI-compatible, on this machine only)."""
     from .asking import embedded, registry
 
-    with embedded.running(model) as url, contextlib.suppress(KeyboardInterrupt):
-        served = registry.model(model).model
-        print(f"{url} (OpenAI-compatible; model {served}; end with Ctrl-C)", flush=True)
+    url, served = embedded.served(model), registry.model(model).model
+    print(f"{url} (OpenAI-compatible; model {served}; end with Ctrl-C)", flush=True)
+    with contextlib.suppress(KeyboardInterrupt):
         while True:
             time.sleep(3600)
 
@@ -444,23 +443,19 @@ def annotate(given):
     annotation.handed.by_make(given)
 
 
-def batch(given, submit="", paper=""):
-    """Write request files of what can be asked now; SUBMIT=1 sends and collects to the end.
+def batch(given, paper=""):
+    """Write request files of what can be asked now, which an engine of yours answers.
 
     With `questions` they are of the user's own, as in `study`, otherwise of the notebooks.
     """
-    from .asking import budget, submitting
     from .build import notebooks, rounds
     from .own import steps
 
     _study(paper)
-    budget.make()  # opens an account for everything sent from here
-    if "questions" in given:
-        asked = steps.Questions(given)
-    else:
+    if "questions" not in given:
         _tell_whose(notebooks.listed(paper), {**given, "mode": "record"})
-        asked = rounds.Notebooks(given, paper)
-    return submitting.submit(asked) if submit else submitting.tell(asked)
+    waiting = steps.waiting(given) if "questions" in given else rounds.waiting(given, paper)
+    print(*rounds.told(*waiting), sep="\n")
 
 
 def collect(given, place=""):
