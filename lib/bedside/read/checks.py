@@ -99,7 +99,7 @@ def numbers(frame: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
     """The frame with columns as floats, NaN where there is no value; BedsideError for a text."""
     import pandas as pd
 
-    blank = frame.replace("", None)
+    blank = frame[list(columns)].replace("", None)  # other columns may hold arrays
     for column in columns:
         values = pd.to_numeric(blank[column], errors="coerce").astype(float)
         if (strange := values.isna() & blank[column].notna()).any():
