@@ -1,8 +1,7 @@
-"""No budget is passed and limits hold: for a call, a make's notebooks, two processes, after a kill."""
+"""No budget is passed and limits hold: for a call, a make, two processes, after a kill."""
 
 import asyncio
 import contextlib
-import itertools
 import os
 import random
 import re
@@ -193,13 +192,14 @@ def test_as_many_at_once_as_the_entry_says(world, endpoint):
     endpoint.script, most = counted(4)
     world.ask(*range(24))
     assert most[0] == 4
+    endpoint.bodies.clear()
     endpoint.script, most = counted(4)
 
     async def task(one, k):
         return [await one(request(f"{k}{j}", f"{k} {j}")) for j in "ab"]
 
     world.talk(*(lambda one, k=k: task(one, k) for k in range(12)))
-    assert most[0] == 4 and len(endpoint.bodies) == 24 + 24
+    assert most[0] == 4 and len(endpoint.bodies) == 24
 
 
 @pytest.mark.parametrize("limits", [{"requests_per_minute": 5}, {"tokens_per_minute": 200}])
@@ -293,6 +293,4 @@ def test_a_terminal_shows_what_is_done_how_fast_for_how_much_and_what_failed(
     lines = re.split(r"[\r\n]", shown.decode())
     meanwhile = [x for x in lines if re.search(r"answers.*\b\d+( of |/)\d+", x) and "/s" in x]
     assert any("$" in x and "failed" in x and "context too long" in x for x in meanwhile), lines
-    assert "14 calls, $" in shown.decode() and list(
-        itertools.islice(world.folder.rglob("errors.csv"), 1)
-    )
+    assert "14 calls, $" in shown.decode()
