@@ -27,12 +27,19 @@ def in_words(rows, design):
 
 def dose(rows, design, width=plots.WIDE):
     """Figure 3: accuracy by severity, a panel for each dimension. rows: also have these two."""
-    titles = rows["dimension"].map(lambda d: design.dimensions[d]["title"])
-    series = rows["column"].str.removeprefix("published, ")
-    rows = rows.assign(column=titles, series=series, source="")
-    figure = charts.lines(rows, "severity", xlabel="severity", width=width)
-    for ax in figure.axes:
-        ax.set_xticks(sorted(rows["severity"].unique()))
+    rows, wide = plots.floats(rows), width > plots.NARROW
+    panels = rows.groupby("dimension", sort=False)
+    down, across = (1, len(panels)) if wide else (len(panels), 1)
+    figure, axes = plots.figure((width, 3.2 * down), down, across, sharey=True)
+    for ax, (dimension, part) in zip(axes.flat, panels):
+        for shape, (name, line) in zip(plots.SHAPES, part.groupby("column", sort=False)):
+            ends = line["value"] - line["low"], line["high"] - line["value"]
+            label = name.removeprefix("published, ")
+            ink = plots.BLUE if name == label else plots.INK
+            ax.errorbar(line["severity"], line["value"], ends, marker=shape, color=ink, label=label)
+        plots.titled(ax, design.dimensions[dimension]["title"], xlabel="severity")
+        ax.set_xticks(part["severity"].unique())
+    plots.legend_below(figure)
     return figure
 
 
