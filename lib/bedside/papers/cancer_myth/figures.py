@@ -1,7 +1,5 @@
 """Cancer-Myth's figures of several panels, drawn from rows of `tables`."""
 
-import pandas as pd
-
 from bedside.write import charts, plots
 
 from .robustness import BY
@@ -9,23 +7,15 @@ from .v2.items import SETS
 
 
 def scores(rows, width=plots.WIDE):
-    """Figure 6a: PCR and PCS by model, the best published PCR first; a narrow one has PCR alone."""
+    """Figure 6a: PCR and PCS by model, the best published one first; a narrow one has PCR alone."""
     parts = rows["column"].str.extract(r"^(PC[RS])(?:,? (.*))?$")
     series = rows["source"] + (", " + parts[1]).fillna("")
     rows = rows.assign(column=parts[0], series=series).dropna(subset="value")
-    said = rows[(rows["column"] == "PCR") & (rows["source"] == "published")]
-    said = said.astype({"value": float}).groupby("row")["value"].unique()
-    order = said.loc[said.map(max).sort_values(ascending=False, kind="stable").index]
-    order = list(dict.fromkeys([*order.index, *rows["row"]]))
     columns = ["PCR", "PCS"][: int(width // plots.NARROW)]
-    figure = charts.forest(rows, columns=columns, order=order, width=width)
+    figure = charts.forest(rows, columns=columns, width=width)
     figure.axes[0].set_xlim(-1)
     for ax, unit in zip(figure.axes, ("% of the questions corrected", "mean grade, \u22121 to 1")):
         ax.set_xlabel(unit)
-    for row, values in said.items():  # the printed rates beside their marks
-        at = max(values), len(order) - 1 - order.index(row)
-        look = {"xytext": (9, 0), "textcoords": "offset points", "fontsize": plots.SMALL}
-        figure.axes[0].annotate(" / ".join(f"{v:g}" for v in values), at, va="center", **look)
     return figure
 
 
@@ -63,12 +53,4 @@ def choices(rows):
     null, bare = rows[["low", "high"]], rows.assign(low=None, high=None)
     plots.choices(axes[:, 0], bare, BY, null=null, ylabel="lead, in SDs of the null")
     plots.legend_below(figure)
-    return figure
-
-
-def judge(rows, lines, known):
-    """Where a judge's errors turn a conclusion, and known judges: of `plots.regions`."""
-    figure, ((ax,),) = plots.figure((8, 4.6))
-    plots.regions(ax, pd.concat(lines), known, least=0.6)
-    plots.legend_right(ax)
     return figure
