@@ -60,7 +60,7 @@ def agents(levels, silent=()):
 
 
 def asked_of(run, items=ITEMS, **how):
-    return asyncio.run(multi_agent(run, "served", items, 9, 5, **how))
+    return asyncio.run(multi_agent(run, "served", items, 9, **how))
 
 
 def prompts(endpoint, opening):

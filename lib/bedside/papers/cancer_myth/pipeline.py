@@ -15,7 +15,7 @@ from bedside.read.checks import (
 )
 from bedside.read.sources import here
 from bedside.stats.rounded import Comparison, Rounded
-from bedside.write.results import means
+from bedside.write.results import means, points
 
 from . import data
 from .data import CATEGORIES, taken_out
@@ -62,16 +62,18 @@ def reviewed(run, raw, tried):
     return made.assign(configuration="candidate", reply=made["correction"])
 
 
-def shares(questions, categories, stage, source):
+def shares(questions, stage, source):
     """Rows of the share of each category among questions, over myths."""
     unit = questions["myth" if "myth" in questions else "unit"]
-    hits = {name: questions["category"] == name for name in categories}
+    hits = {name: questions["category"] == name for name in CATEGORIES.values()}
     frame = pd.DataFrame({**hits, "item": questions["item"], "unit": unit})
     return means(frame, {name: name for name in hits}, "{metric}", stage, source=source)
 
 
 def counts(raw):
-    """Counts along the pipeline in the released data: {(what, of which): n}."""
+    """Rows of counts along the pipeline, if there are released data."""
+    if not raw:
+        return []
     myths = raw["myths"]
     found = {
         ("myths", "all"): len(myths),
@@ -83,7 +85,7 @@ def counts(raw):
         found[stage, "all"] = len(raw[name])
         for what in raw[name].columns.intersection(["generator", "category"]):
             found |= {(stage, label): n for label, n in raw[name][what].value_counts().items()}
-    return found
+    return [points(found, "raw")]
 
 
 def reviews(run, raw):

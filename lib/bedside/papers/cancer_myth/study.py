@@ -20,7 +20,7 @@ from bedside.read.checks import joined
 from bedside.read.sources import random_rows
 
 from .baselines import Categoriser, Echo
-from .data import CATEGORIES, SHOWN, categorised, labelled, labelled_plain, shown
+from .data import CATEGORIES, categorised, labelled, labelled_plain, shown
 
 GRADES = [-1, 0, 1]  # section 3.2: unaware, aware but incomplete, corrected
 PLAIN_GRADES = [-1, 1]  # of questions without a false presupposition: invents one, or doesn't
@@ -71,13 +71,10 @@ def judges(run):
     return list(dict.fromkeys([LEXICAL, "smollm2-135m", run.judge]))
 
 
-def known(run, examples=None, temperature=0):
-    """What judges go by, {key of GRADING: Known}.
-
-    examples: how many graded ones a model is shown at most; None for all (SHOWN).
-    """
+def known(run, temperature=0):
+    """What judges go by, {key of GRADING: Known}."""
     learnt = {"myth": labelled, "plain": labelled_plain, "category": categorised}
-    return {k: Known(learnt[k](run), shown(run, k)[:examples], temperature) for k in SHOWN}
+    return {k: Known(learn(run), shown(run, k), temperature) for k, learn in learnt.items()}
 
 
 def grading(run, kind, known, judge=""):

@@ -12,6 +12,7 @@ from ..study import ANSWER
 
 LEVELS = ["basic", "intermediate", "advanced"]
 NOTE = "agent's note"  # a kind of text, as ANSWER
+NOTE_TOKENS = 1000  # limit of one; the paper names none
 PANEL = ["an oncologist", "a general practitioner", "a nurse specialised in cancer care"]
 LEAD = "the lead of"  # so begin those who write reports
 TEAMS = {
@@ -30,7 +31,7 @@ SUM = "Sum the discussion up as a report for the clinician who answers."
 MODERATOR = "the moderator of the discussion"
 
 
-async def multi_agent(run, model, items, max_tokens, note_tokens, monitor=False, rounds=0):
+async def multi_agent(run, model, items, max_tokens, monitor=False, rounds=0):
     """Answers of a system of agents, all of which are the same model.
 
     rounds: at most so many rounds of discussion, as MDAgents has them: roles are recruited for each
@@ -42,8 +43,7 @@ async def multi_agent(run, model, items, max_tokens, note_tokens, monitor=False,
     why.
     """
     cases = [Case(r.item, r.question) for r in items.itertuples()]
-    agents = _Recruited(run, model, note_tokens, rounds) if rounds else None
-    agents = agents or _Agents(run, model, note_tokens)
+    agents = _Recruited(run, model, rounds) if rounds else _Agents(run, model)
     await agents.sort(cases)
     await agents.discuss([c for c in cases if c.level == "intermediate"])
     await agents.report([c for c in cases if c.level == "advanced"])
@@ -85,7 +85,6 @@ class _Agents:
 
     run: object
     model: str
-    note_tokens: int
 
     async def sort(self, cases):
         """How complex is each question?"""
@@ -116,7 +115,7 @@ class _Agents:
     async def watch(self, cases):
         """A monitor says what the question takes for granted."""
         asked = {(c, "monitor"): {"notes": c.notes} for c in cases}
-        for (case, _), reply in await self._ask(asked, self.note_tokens, "agents_monitor", NOTE):
+        for (case, _), reply in await self._ask(asked, NOTE_TOKENS, "agents_monitor", NOTE):
             case.warning = reply.text
 
     async def answer(self, cases, max_tokens):
@@ -142,7 +141,7 @@ class _Agents:
             own = f"({team})"
             seen = [n for n in c.notes if not team or n[0].endswith(own) or n[0].startswith(LEAD)]
             asked[c, speaker, team] = {"role": speaker, "notes": seen, "task": task}
-        found = await self._ask(asked, self.note_tokens, "agents_note", NOTE)
+        found = await self._ask(asked, NOTE_TOKENS, "agents_note", NOTE)
         for (case, speaker, team), reply in found:
             member = team and not speaker.startswith(LEAD)
             name = f"{speaker} ({team})" if member else speaker
@@ -217,7 +216,7 @@ class _Recruited(_Agents):
     async def _recruit(self, cases, what, most, form):
         """Whom does a recruiter ask? A list under the name `what`; without one a case is lost."""
         asked = {(c, "recruits"): {"what": what, "most": most, "members": MEMBERS} for c in cases}
-        found = await self._ask(asked, self.note_tokens, "agents_recruit", NOTE, form)
+        found = await self._ask(asked, NOTE_TOKENS, "agents_recruit", NOTE, form)
         for (case, _), reply in found:
             try:
                 named = parsing.json_in(reply.text)[what]

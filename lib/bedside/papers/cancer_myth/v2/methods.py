@@ -29,7 +29,7 @@ async def instructed(run, model, items, max_tokens, instruction, temperature=0):
     return await prompted(run, model, items, max_tokens, "instructed", **more)
 
 
-async def as_systems(run, questions, size, rounds, note_tokens, max_tokens):
+async def as_systems(run, questions, size, rounds, max_tokens):
     """Answers of MDAgents with each of the run's models (section 4.2), as `study.answers`.
 
     size: how many questions are drawn with the seed; 0: none. The system's name is the model's with
@@ -37,19 +37,19 @@ async def as_systems(run, questions, size, rounds, note_tokens, max_tokens):
     """
     use, parts = random_rows(run, questions, size) if size else questions.head(0), []
     for name in run.models:
-        made = await multi_agent(run, name, use, max_tokens, note_tokens, rounds=rounds)
+        made = await multi_agent(run, name, use, max_tokens, rounds=rounds)
         parts.append(made.assign(model=f"{name} (MDAgents)"))
     return pd.concat(parts, ignore_index=True).drop(columns=["complexity", "calls"])
 
 
-def every(instruction, note_tokens, rounds=0, temperature=0):
+def every(instruction, rounds=0, temperature=0):
     """All methods by name. instruction: the optimiser's; rounds: as `multi_agent` takes them.
 
     temperature: of all but the agents. Plain is the question and nothing else; precautionary has a
     fixed instruction to look first for anything wrong in it.
     """
     at = {"temperature": temperature}
-    agents = functools.partial(multi_agent, note_tokens=note_tokens, rounds=rounds)
+    agents = functools.partial(multi_agent, rounds=rounds)
     return {
         "plain": functools.partial(prompted, template="answer", **at),
         "precautionary": functools.partial(prompted, template="precautionary", **at),
