@@ -29,7 +29,6 @@ from .usage import used
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bedside.run import Run
 
 MODES = ("replay", "record", "fresh", "plan", "batch")
 DRY = ("plan", "batch")  # what these write are requests, not results
@@ -253,7 +252,7 @@ NOT_RECORDED = "not recorded"  # the error of a request without a recording, whe
 
 
 def requests_to(
-    run: "Run",
+    run: Any,
     prompts: dict[str, list[dict]],
     max_tokens: int,
     models: list[str] | None = None,
@@ -279,7 +278,7 @@ def requests_to(
 
 
 async def answers_of(
-    run: "Run",
+    run: Any,
     prompts: dict[str, list[dict]],
     max_tokens: int,
     models: list[str] | None = None,

@@ -113,9 +113,13 @@ class Material(seminar.Sheet):
             raise ValueError(f"a guess is one of {', '.join(adverse)}")
         lost = printed.drops(self.run).mean(axis=1)[adverse]
         print(f"You guessed {guess}: {lost[guess]:z.1f} points. Most costly: {lost.idxmax()}.")
-        rows = lost.rename_axis("row").reset_index(name="value").assign(source="published")
+        rows = (
+            lost.rename_axis("row")
+            .reset_index(name="value")
+            .assign(source="published", low=None, high=None)
+        )
         figure, ((ax,),) = plots.figure((7.4, 3.6))
-        plots.bars(
+        plots.dots(
             ax,
             rows,
             xlabel="accuracy lost against the cooperative patient, percentage points",
