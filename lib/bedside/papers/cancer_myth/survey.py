@@ -39,6 +39,12 @@ LABELS = [
 SCALE = range(1, 6)  # points that a rating may have
 KEYS = ["question", "source", "part", "rater"]  # of a rating
 FIGURE_8 = 7  # the question of the figure, as the survey numbers them
+APPENDIX_A5 = [  # the paragraphs of the appendix: question, source, part
+    (1, HUMAN, 2),
+    (1, "LLaMa-3.1-405B", 5),
+    (10, "LLaMa-3.1-405B", 2),
+    (10, "GPT-4-Turbo", 4),
+]
 
 
 # ---- texts
