@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bedside.publish.judged_items import Task, row_id, text, text_of
+from bedside.publish.judged_items import row_id, text, text_of
 from bedside.read.checks import normal
 from bedside.read.sources import here
 from bedside.run import Run
@@ -116,6 +116,7 @@ COMPUTED = {
 }
 WRITTEN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 TASKS = tuple(
-    Task(name, "cancer_myth", **{k: tuple(v) if isinstance(v, list) else v for k, v in of.items()})
-    for name, of in ((name, of | COMPUTED[name]) for name, of in WRITTEN.items())
+    {"name": name, "paper": "cancer_myth", **COMPUTED[name]}
+    | {k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()}
+    for name, fields in WRITTEN.items()
 )
