@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     from .write.plots import Picture
 
 TINY = (
-    " (embedded: far too small for medicine, it shows that the machinery works, not how models that"
-    " patients use behave)"
+    " Embedded models are far too small for medicine: they show that the machinery works, not how"
+    " models that patients use behave."
 )
 VERSIONS = ("numpy", "scipy", "pandas", "matplotlib", "scikit-learn")
 
@@ -405,8 +405,8 @@ class Run:
         brought = f" Answers made elsewhere, judged here: {brought}." if brought else ""
         if not self._replies:
             return f"No model was asked for this run's rows.{brought}"
-        names = (m + TINY * (registry.is_embedded(m)) for m in sorted(self._replies))
-        return f"Models of this run: {', '.join(names)}.{brought}"
+        small = TINY if any(map(registry.is_embedded, self._replies)) else ""
+        return f"Models of this run: {', '.join(sorted(self._replies))}.{small}{brought}"
 
     def figure(
         self,

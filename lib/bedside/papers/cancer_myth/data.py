@@ -5,6 +5,7 @@ Each frame has an `item` column; frames are joined by it, never by position.
 
 import pandas as pd
 
+from bedside.asking.store import digest
 from bedside.judging.judges import with_raters_labels
 from bedside.read.checks import joined, normal
 from bedside.read.sources import first_items
@@ -110,6 +111,16 @@ def rated_plain(run):
         asked = plain_questions(run, whole=True).set_index("item")["rejected"]
         both["rejected"] = both["rejected"].fillna(both["item"].map(asked)).fillna("")
     return _plain_grades(unseen(run, both))
+
+
+def labelled_replies(run, replies):
+    """Of these replies (item, model, answer) those that Bedside's authors labelled blind: + label.
+
+    A reply that was recorded anew since then isn't among them. Profile sample only.
+    """
+    labels = run.load("cancer_myth_labelled_replies").drop(columns=["labelled_by", "date"])
+    told = replies.assign(answer_digest=replies["answer"].map(digest))
+    return told.merge(labels, on=["item", "model", "answer_digest"], validate="one_to_one")
 
 
 def _plain_grades(labels):
