@@ -78,9 +78,9 @@ def test_what_comes_before_set_up_needs_the_standard_library_only():
 # ---- texts
 
 
-def test_the_readmes_table_of_outputs_is_that_of_the_manifests():
-    text = readme.README.read_text(encoding="utf-8")
-    assert text == readme.filled()[readme.README], "write it anew: make outputs"
+def test_what_readme_and_docs_say_of_outputs_and_their_sources_is_what_the_manifests_say():
+    for page, text in readme.filled().items():
+        assert page.read_text(encoding="utf-8") == text, f"write {page.name} anew: make outputs"
 
 
 @pytest.mark.parametrize("name", TEXTS)

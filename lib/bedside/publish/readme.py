@@ -1,4 +1,4 @@
-"""What is made of README.md and docs/api.md: findings, each notebook's outputs, bedside's names.
+"""What is made of README.md, docs/outputs.md and docs/api.md: findings, scope, outputs, names.
 
 A name's words are its docstring's first line; order, sections and examples are docs/api.toml's.
 """
@@ -13,8 +13,11 @@ from bedside import BedsideError, choose
 from bedside.build import notebooks
 from bedside.read import findings, paths
 
-README, API, EXAMPLES = (
-    paths.ROOT / name for name in ("README.md", "docs/api.md", "docs/api.toml")
+from . import scope
+
+README, OUTPUTS, API, EXAMPLES = (
+    paths.ROOT / name
+    for name in ("README.md", "docs/outputs.md", "docs/api.md", "docs/api.toml")
 )
 FINDING = re.compile(r"(<!-- finding (\w+) ([\w-]+) -->\n).*?(<!-- end -->)", re.S)
 MADE = re.compile(r"(<!-- \w+: written by `make outputs` -->\n).*(\n<!-- end of \w+ -->)", re.S)
@@ -22,15 +25,18 @@ PRINTED = re.compile(r"(?:Table|Figure) \w+(?: \(version \d\))?")
 
 
 def write() -> list[str]:
-    """Write what is made into README.md and docs/api.md; return their paths."""
+    """Write what is made into these pages; return their paths."""
     for page, text in filled().items():
         paths.write(page, text)
     return [paths.rel(page) for page in filled()]
 
 
 def filled() -> dict:
-    """{page: its text} of README.md and docs/api.md, with what is made between their marks."""
-    made = {README: outputs(), API: "\n".join(names())}
+    """{page: its text}, with what is made between their marks."""
+    public = paths.FIGURES / "public"
+    entries = json.loads((public / "manifest.json").read_text(encoding="utf-8"))["notebooks"]
+    rows = scope.markdown(scope.counted(entries, public))
+    made = {README: rows, OUTPUTS: outputs(), API: "\n".join(names())}
     texts = {page: page.read_text(encoding="utf-8") for page in made}
     for page, text in texts.items():
         if not MADE.search(text):
@@ -60,7 +66,7 @@ def outputs() -> str:
                 stem, _, form = o["file"].partition(".")
                 files.setdefault("trust_*.json" if form == "json" else stem, only)
         shown = ", ".join(f"`{file}`{only}" for file, only in files.items())
-        link = f"[{notebooks.title(name)}](notebooks/{name}.ipynb)"
+        link = f"[{notebooks.title(name)}](../notebooks/{name}.ipynb)"
         lines.append(f"| {link} | {', '.join(printed)} | {shown} |")
     return "\n".join(lines)
 
