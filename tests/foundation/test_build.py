@@ -54,13 +54,13 @@ def kind(request):
 def test_each_notebook_has_a_kernel_of_its_own_and_says_what_failed(kind, tmp_path, monkeypatch):
     show = "a = 5\nimport os, sys; print(os.getpid(), getattr(sys, 'left', 'nothing'), 'mine' in"
     show += " globals(), os.environ.get('OF_THIS_TEST'), os.getcwd())"
-    show += "\nfrom bedside.read.surroundings import here; print(here.run, here.entries)"
+    show += "\nfrom bedside.read.surroundings import here; print(here.run, here.budget_total)"
     a = notebook(tmp_path, "a", show, "import sys; sys.left = mine = 'something'")
     b, kernels_ids = notebook(tmp_path, "b", show, "print(a)\n1 / (a - 7)"), set()
     for path, value in ((a, "set"), (b, None)):
         monkeypatch.setenv("OF_THIS_TEST", value) if value else monkeypatch.delenv("OF_THIS_TEST")
         monkeypatch.setattr(here, "run", f"run-{value}")
-        monkeypatch.setattr(here, "entries", {"m": {"model": value}})
+        monkeypatch.setattr(here, "budget_total", f"{value} USD")
         out = tmp_path / "done.ipynb"
         told = r"(?s)b\.ipynb failed in cell .*1 / \(a - 7\).*ZeroDivisionError: .*done\.ipynb"
         if value:
@@ -71,7 +71,7 @@ def test_each_notebook_has_a_kernel_of_its_own_and_says_what_failed(kind, tmp_pa
         first, second, *last = printed(out).splitlines()
         pid, *rest = first.split(maxsplit=4)
         assert rest == ["nothing", "False", str(value), str(paths.ROOT)]
-        assert second == f"run-{value} {{'m': {{'model': {value!r}}}}}"
+        assert second == f"run-{value} {value} USD"
         assert last == ([] if value else ["7"])
         kernels_ids.add(pid)
     assert len(kernels_ids) == 2

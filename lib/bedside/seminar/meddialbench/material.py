@@ -186,7 +186,7 @@ class Material(seminar.Sheet):
         each, rows = printed.ratios(self.run, paper), []
         for c, levels in paper.items():
             _, low, high, _ = printed.mean_over_expected(c, levels, printed.MODELS)
-            odds = np.exp(printed.interaction("odds of failure multiplied", c, levels))
+            odds = np.exp(printed.beyond("odds of failure multiplied", c, levels)[0])
             mean, models = each.loc[c].mean(), each.loc[c]
             between = f"{models.min():.2f} to {models.max():.2f}"
             rows.append(
