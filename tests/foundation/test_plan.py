@@ -133,5 +133,5 @@ def test_notebooks_of_a_study_call_what_the_plan_counts_for_each(
 @pytest.mark.parametrize("paper", paths.papers())
 def test_every_study_can_be_planned_for_a_model_and_a_judge_that_nobody_has_measured(paper):
     """Nothing of theirs is recorded, no card is there, and cells that keep frames aren't run."""
-    given = {"models": "gpt-4.1-2025-04-14", "judge": "gpt-4o-2024-08-06", "limit": "1"}
-    assert {*plans.planned(given, paper)["model"]} >= {*given.values()} - {"1"}
+    given = {"models": "gpt-6-luna", "judge": "gpt-4o-2024-08-06", "limit": "1"}
+    assert given["models"] in {*plans.planned(given, paper)["model"]}

@@ -16,8 +16,7 @@ from bedside.read import findings, paths
 from . import scope
 
 README, OUTPUTS, API, EXAMPLES = (
-    paths.ROOT / name
-    for name in ("README.md", "docs/outputs.md", "docs/api.md", "docs/api.toml")
+    paths.ROOT / name for name in ("README.md", "docs/outputs.md", "docs/api.md", "docs/api.toml")
 )
 FINDING = re.compile(r"(<!-- finding (\w+) ([\w-]+) -->\n).*?(<!-- end -->)", re.S)
 MADE = re.compile(r"(<!-- \w+: written by `make outputs` -->\n).*(\n<!-- end of \w+ -->)", re.S)

@@ -11,7 +11,7 @@ from typing import Any
 from bedside.asking import registry
 from bedside.build import notebooks, settings
 from bedside.judging import trust_cards
-from bedside.publish import comparison
+from bedside.publish import comparison, scope
 from bedside.read import claims, findings, paths, published, sources
 from bedside.write import layouts, tables
 
@@ -189,6 +189,7 @@ class Pages:
             "unfinished": {k: v for k, v in statuses.items() if v[0] != "complete"},
             "reads": settings.profiles()[self.profile]["about"],
             "stands": _stands(self.claims),
+            "scope": scope.counted(self.entries, self.folder),
             "apart": [(counts[r], *told) for r, told in APART.items() if any(counts[r].values())],
             "changed": {" ".join(f"{k.upper()}={v}" for k, v in pairs) for pairs in given},
             "sources": {
