@@ -42,7 +42,7 @@ from .display import Display, Row
 from .document import BY, Document, row_id
 from .forms import ROW, VERDICT, as_text, frame
 from .studies import collect, display_of, here
-from .task import JOINED, Task
+from .task import JOINED, Task, read_task
 
 __all__ = [
     "BY",
@@ -65,6 +65,7 @@ __all__ = [
     "marked",
     "other_verdict",
     "pieces",
+    "read_task",
     "row_id",
     "text",
     "text_of",

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, field
+
+from bedside.read import paths
 
 JOINED = "; "  # between the values of a label that holds several
 
@@ -92,3 +95,10 @@ class Task:
         known = {v: words for _, v, words in (*self.choices, *self.types, *self.labels)}
         given = [v for k in ("value", "type") for v in label.get(k, "").split(JOINED) if v]
         return [known.get(v, v) for v in given]
+
+
+def read_task(name: str, **functions: Callable) -> Task:
+    """The task whose words are in data/tasks/<name>.toml, with its functions."""
+    words = tomllib.loads((paths.DATA / f"tasks/{name}.toml").read_text(encoding="utf-8"))
+    fixed = {k: tuple(v) if isinstance(v, list) else v for k, v in words.items()}
+    return Task(**fixed, **functions)
