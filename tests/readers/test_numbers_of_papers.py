@@ -53,13 +53,12 @@ def test_a_check_by_hand(rows, verdict, only_if, fits):
     assert only_if in made["only_if"] and fits in made["would_fit"], made.to_dict()
 
 
-@pytest.mark.parametrize("way", WAYS[1:])
-def test_what_is_impossible_by_hand_stays_so_in_any_convention(way):
+def test_what_is_impossible_by_hand_stays_so_in_any_convention():
     settled = ("T", "J", "settled", "0.5", "", "share", "")  # can be read one way only
-    for case in cases():
+    for at, case in enumerate(cases()):
         rows, verdict, *_ = case.values
         if verdict == "impossible":
-            rows = printed_tables.in_convention([settled, *rows], way)
+            rows = printed_tables.in_convention([settled, *rows], WAYS[1 + at % 4])
             assert "impossible" in {*checked(rows)["verdict"]}, rows
 
 
@@ -75,7 +74,7 @@ KINDS += ["mean of rows", "scores of one matrix", "rows that share positives"]
 
 
 @pytest.mark.parametrize(
-    "tables", [8, pytest.param(400, marks=pytest.mark.slow)], ids=["few", "two thousand"]
+    "tables", [3, pytest.param(400, marks=pytest.mark.slow)], ids=["few", "two thousand"]
 )
 def test_no_honest_table_is_called_wrong_in_any_convention(tables):
     """Nor one of which nothing but its numbers is left."""
@@ -94,7 +93,7 @@ def test_no_honest_table_is_called_wrong_in_any_convention(tables):
 def test_averages_over_classes_and_folds_are_never_impossible(average):
     """Whatever they are called, with and without the number of classes."""
     rng = np.random.default_rng(5)
-    for _ in range(15):
+    for _ in range(8):
         classes, folds = int(rng.integers(2, 6)), []
         for _ in range(int(rng.integers(1, 4))):
             truth, said = rng.choice(classes, (2, 40), p=rng.dirichlet(np.ones(classes)))
@@ -115,7 +114,7 @@ def test_averages_over_classes_and_folds_are_never_impossible(average):
 
 
 @pytest.mark.parametrize(
-    "tables, least", [(20, 0.4), pytest.param(1000, 0.5, marks=pytest.mark.slow)]
+    "tables, least", [(6, 0.4), pytest.param(1000, 0.5, marks=pytest.mark.slow)]
 )
 def test_slips_are_found(tables, least):
     """One digit changed: by leading digits often, by the last as far as a check's power goes."""

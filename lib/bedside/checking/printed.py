@@ -1,7 +1,7 @@
 """Printed numbers: digits, signs and marks, by either convention: a decimal point or comma.
 
-1,203 is a thousand by the one and a little above one by the other; `numbers` finds out which of
-them a table has.
+1,203 is a thousand by the one and a little above one by the other; `rows` finds out which of them
+a table has.
 """
 
 import re
@@ -18,29 +18,15 @@ ALIKE = str.maketrans({"−": "-", "–": "-", "—": "-", "％": "%", "’": "'
 BETWEEN = (r"\bto\b", ";", r",\s", r"(?<=[\d%])\s*-", ",")  # the two ends of an interval
 
 
-def _forms(mark):
-    """How a number looks, and one with a power of ten; the first group of thousands has no 0."""
-    other = COMMA if mark == POINT else POINT
-    after = rf"(?:{re.escape(mark)}\d+)"
-    whole = rf"(?:[1-9]\d{{0,2}}([{SPACES}{other}])\d{{3}}(?:\1\d{{3}})*|\d+)"
-    return (
-        re.compile(rf"[-+]?(?:{whole}{after}?|{after})", re.A),
-        re.compile(rf"(\d+{after}?)\s*(?:e|[x×]\s*10\s*\^?)\s*(-?\d\d?)", re.I | re.A),
-    )
-
-
-FORMS = {mark: _forms(mark) for mark in MARKS}
-
-
 class Number(NamedTuple):
     """A printed number: its value as printed, the place of its last digit, < or >, and a % sign."""
 
     value: Fraction
     step: Fraction
-    sign: str
-    percent: bool
+    sign: str = ""
+    percent: bool = False
 
-    def span(self, scale: Fraction = Fraction(1), cut: bool = False) -> tuple[Fraction, Fraction]:
+    def span(self, scale: Fraction = Fraction(1), cut: bool = False) -> stats.Ends:
         """What it may have been before it was printed, times `scale`. cut: digits were cut off."""
         return stats.span(self.value * scale, self.step * scale, cut)
 
@@ -50,33 +36,40 @@ class Number(NamedTuple):
         return f"{float(value):z.{digits}f}" + "%" * self.percent
 
 
+def _forms(mark):
+    """How a number looks, and one with a power of ten; the first group of thousands has no 0."""
+    other = COMMA if mark == POINT else POINT
+    after = rf"(?:{re.escape(mark)}\d+)"
+    whole = rf"(?:[1-9]\d{{0,2}}([{SPACES}{other}])\d{{3}}(?:\1\d{{3}})*|\d+)"
+    power = rf"(\d+{after}?)\s*(?:e|[x×]\s*10\s*\^?)\s*(-?\d\d?)"
+    number = rf"[-+]?(?:{whole}{after}?|{after})"
+    return re.compile(number, re.A), re.compile(power, re.I | re.A)
+
+
+FORMS = {mark: _forms(mark) for mark in MARKS}
+
+
 def parsed(text: str, mark: str = POINT) -> Number | None:
     """A printed number; None for another text. Digits, sign and percent sign are kept."""
-    number, power = FORMS[mark]
+    form, power = FORMS[mark]
     text = text.translate(ALIKE).strip()
     sign = re.match(r"<=|>=|[<>≤≥~≈=]|", text)[0]
     bare, sign = text[len(sign) :].strip(), SIGNS.get(sign, sign)
-    if found := power.fullmatch(bare):  # 2e-5
-        base, by = parsed(found[1], mark), Fraction(10) ** int(found[2])
+    if match := power.fullmatch(bare):  # 2e-5
+        base, by = parsed(match[1], mark), Fraction(10) ** int(match[2])
         return base._replace(value=base.value * by, step=base.step * by, sign=sign)
     percent, bare = bare.endswith("%"), bare.removesuffix("%").strip()
-    if len(bare) > LONGEST or not number.fullmatch(bare):
+    if len(bare) > LONGEST or not form.fullmatch(bare):
         return None
-    digits = plain(bare, mark)
+    digits = re.sub(rf"[{SPACES}{''.join(MARKS).replace(mark, '')}]", "", bare).replace(mark, ".")
     step = Fraction(1, 10 ** len(digits.partition(".")[2]))
     return Number(Fraction(digits), step, sign, percent)
 
 
-def plain(text: str, mark: str) -> str:
-    """A number as programs write it: without marks of thousands, with a decimal point."""
-    kept = re.sub(rf"[{SPACES}{''.join(MARKS).replace(mark, '')}]", "", text)
-    return kept.replace(mark, ".")
-
-
 def whole(text: str) -> int | None:
     """A whole number, by either convention: a mark before three digits stands for thousands."""
-    found = [n for n in (parsed(text, mark) for mark in MARKS) if n and n.value.denominator == 1]
-    best = max(found, key=lambda n: abs(n.value), default=None)
+    both = [n for n in (parsed(text, mark) for mark in MARKS) if n and n.value.denominator == 1]
+    best = max(both, key=lambda n: abs(n.value), default=None)
     return None if best is None or best.percent or best.sign else int(best.value)
 
 
@@ -85,9 +78,63 @@ def both_ends(text: str, mark: str = POINT) -> tuple[Number, Number] | None:
     text = text.translate(ALIKE).strip().removeprefix("(").removeprefix("[").rstrip("]) ")
     for separator in BETWEEN:
         parts = [(text[: m.start()], text[m.end() :]) for m in re.finditer(separator, text)]
-        found = [(parsed(low, mark), parsed(high, mark)) for low, high in parts]
-        found = [ends for ends in found if None not in ends]
-        if len(found) == 1:
-            low, high = found[0]
+        pairs = [(parsed(low, mark), parsed(high, mark)) for low, high in parts]
+        pairs = [pair for pair in pairs if None not in pair]
+        if len(pairs) == 1:
+            low, high = pairs[0]
             return low._replace(percent=low.percent or high.percent), high
     return None
+
+
+# ---- settings
+
+
+TESTS = {"mcnemar": None, "two shares": None, "t": 1, "z": 0, "chi2": 1, "F": 2, "r": 1}
+MARKED = ("statistic", "df", "level")  # settings that are printed numbers
+SETTINGS = {  # what is wrong with a value that can't be taken
+    "scale": "write the least and the most grade: scale=1 to 5",
+    "test": f"the tests are {', '.join(TESTS)}",
+    "statistic": "isn't a number",
+    "df": "isn't a number above 0",
+    "comparisons": "isn't a whole number up to 1000",
+    "level": "write a confidence level in percent, such as level=95",
+    "positives": "write their number, or a word that rows with the same have",
+    "classes": "isn't a whole number up to 100",
+}
+
+
+def setting(name: str, value: str, mark: str, of: str) -> object:
+    """A setting's value, None if it can't be taken. of: all that stands beside it.
+
+    scale: (least, most); df: the test's degrees of freedom, two of F; positives: int or a word.
+    """
+    if name in MARKED:
+        two = name == "df" and re.search(r"test\s*=\s*F\b", of)
+        parts = [p for p in re.split(r",\s*" if two else r",\s+", value) if p]
+        numbers = [parsed(part, mark) for part in (parts if name == "df" else [value])]
+        if None in numbers or any(x.value <= 0 for x in numbers if name != "statistic"):
+            return None
+        level = name != "level" or 50 <= numbers[0].value < 100
+        return (numbers if name == "df" else numbers[0]) if level else None
+    if name == "scale":
+        ends = both_ends(value)
+        if not ends or any(end.value.denominator > 1 for end in ends):
+            return None
+        least, most = (int(end.value) for end in ends)
+        return (least, most) if 0 < most - least <= 1000 else None
+    if name == "test":
+        return value if value in TESTS else None
+    number = whole(value)
+    if name == "positives":
+        return value or None if number is None else number
+    return number if number and 0 < number <= (100 if name == "classes" else 1000) else None
+
+
+def settings(of: str) -> list[tuple[str, str, str]]:
+    """What stands in `of`: (a reference, "", ""), or (part, name, value) of a setting."""
+    parts = []
+    for part in filter(None, (part.strip() for part in of.split(";"))):
+        name, is_setting, value = (x.strip() for x in part.partition("="))
+        known = is_setting and re.fullmatch(r"\w+", name)
+        parts.append((part, name.lower(), value) if known else (part, "", ""))
+    return parts

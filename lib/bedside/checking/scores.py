@@ -1,19 +1,23 @@
-"""Checks of classifiers' scores, and of kappa, against all confusion matrices of that n."""
+"""Checks of classifiers' scores, and of kappa, against all confusion matrices of that n.
+
+Without n, or beyond what is searched, exact bounds decide, which hold for matrices of any size.
+"""
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
 from bedside import stats
 
-from . import unsized
-from .numbers import SCORES, SHARES, Row, sizes
-from .printed import whole
-from .verdicts import CUT, Result, decided, number, untestable
+from .rows import SCORES, SHARES, Row, sizes
+from .verdicts import CUT, NO_N, Result, decided, number, outside, untestable
 
 PLAIN = ("precision", "recall", "f1")
-ONE = "two classes, both occur; one matrix of n items"
+SEVERAL = "they are means over classes, folds, raters or runs"
+TURNED = "one row counts the other class as positive"
+ONE = "two classes, both occur; one matrix of "
 
 
 def groups(rows: Iterable[Row]) -> list[list[Row]]:
@@ -21,120 +25,106 @@ def groups(rows: Iterable[Row]) -> list[list[Row]]:
 
     A lone accuracy is a share. A kappa that refers to nothing belongs to the scores of its row.
     """
-    made = {}
+    by_label, split = {}, []
     for r in rows:
         if r.kind in SCORES or (r.kind == "kappa" and not r.of):
-            made.setdefault((r.table, r.row), []).append(r)
-    split = []
-    for mine in made.values():
-        sizes = {r.n for r in mine} - {None}
-        filled = [r._replace(n=r.n or (min(sizes) if len(sizes) == 1 else None)) for r in mine]
-        split += [[r for r in filled if r.n == n] for n in dict.fromkeys(r.n for r in filled)]
-    alone = ("accuracy", "kappa")
-    return [mine for mine in split if len(mine) > 1 or mine[0].kind not in alone]
+            by_label.setdefault((r.table, r.row), []).append(r)
+    for group in by_label.values():
+        known = {r.n for r in group} - {None}
+        group = [r._replace(n=r.n or (min(known) if len(known) == 1 else None)) for r in group]
+        split += [[r for r in group if r.n == n] for n in dict.fromkeys(r.n for r in group)]
+    return [
+        group for group in split if len(group) > 1 or group[0].kind not in ("accuracy", "kappa")
+    ]
 
 
-def _known(group):
-    """The number of positives that a group's settings give, or None; and the word, or empty."""
-    words = [r.settings["positives"] for r in group if "positives" in r.settings]
-    given = whole(words[0]) if words else None
-    return (None, words[0] if words else "") if given is None else (given, "")
+def _given(group, name, default=None):
+    return next((r.settings[name] for r in group if name in r.settings), default)
 
 
-def _spans(group, cut=False, means="", f1=""):
-    """{score: its ends} of a group; means: what unnamed means are; f1: what the macro F1 is."""
-    named = {}
-    for r in group:
-        name = f"{means} {r.kind}" if means and r.kind in PLAIN else r.kind
-        named[f1 if f1 and r.kind == "macro f1" else name] = r.number.span(r.unit, cut)
-    return named
+def shared(group: list[Row]) -> str:
+    """The word that rows with the same positives have; empty without one."""
+    positives = _given(group, "positives")
+    return positives if isinstance(positives, str) else ""
 
 
-def _ways(group, sizes, seconds):
+def search(group: list[Row], seconds: float) -> stats.Fits | str:
+    """The matrices of a group of scores, or why it can't be tested."""
+    n, kinds = group[0].n, {r.kind for r in group}
+    if _given(group, "classes", 0) > 2:
+        return "more than two classes"
+    if not n:
+        return NO_N
+    if not 2 <= n <= stats.LARGEST:
+        return f"n must be 2 to {stats.LARGEST}"
+    if len(kinds) < len(group):
+        return "it has a score twice; give each matrix a row of its own"
+    fits = stats.matrices(n, _spans(group), _positives(group), seconds)
+    late = f"the search took longer than {seconds:g} seconds"
+    return fits if fits.complete or fits.count else late
+
+
+def _positives(group):
+    """The number of positives that a group's settings give, or None."""
+    positives = _given(group, "positives")
+    return positives if isinstance(positives, int) else None
+
+
+def _spans(group, cut=False, means="", f1="macro f1"):
+    """{score: its ends}. means: what unnamed means are; f1: what the macro F1 is."""
+    names = {kind: f"{means} {kind}" for kind in PLAIN if means} | {"macro f1": f1}
+    return {names.get(r.kind, r.kind): r.span(cut) for r in group}
+
+
+def scores(
+    group: list[Row], fits: stats.Fits | str, every: Sequence[Row], seconds: float
+) -> Result:
+    """Whether one confusion matrix prints as all scores of a row. fits: as of `search`."""
+    check = "scores of one matrix"
+    if isinstance(fits, str):
+        return _of_any_size(check, group, fits)
+    n, known = group[0].n, _positives(group)
+    near, able = _others(group, seconds)
+    of = f"{n} items" + (f" with {known} positives" if known is not None else "")
+    many = f"{'' if fits.complete else 'at least '}{fits.count:,}"
+    lines = (
+        f"{_listed(group)}: of all 2x2 matrices of {of}, {many} print so.",
+        f"One of them: {fits.first()}." if fits.count else f"It would fit with {near or 'none'}.",
+    )
+    ways = () if fits.count else _ways(group, every, seconds)
+    return decided(check, fits.count > 0, ways, lines, near, able, f"{ONE}n items")
+
+
+def _listed(group):
+    return ", ".join(f"{r.kind} {r.text}" for r in group)
+
+
+def _ways(group, every, seconds):
     """Other readings of a group: (the condition, whether it then fits)."""
-    n, (positives, _) = group[0].n, _known(group)
-    kinds, spans = {r.kind for r in group}, _spans(group)
+    n, positives, spans = group[0].n, _positives(group), _spans(group)
     ways = [(CUT, _spans(group, cut=True), n, positives)]
-    if plain := [k for k in PLAIN if k in kinds and "specificity" not in kinds]:
+    if (plain := [k for k in PLAIN if k in spans]) and "specificity" not in spans:
         for means in ("macro", "weighted"):
-            if not {f"{means} {kind}" for kind in plain} & kinds:
+            if not {f"{means} {kind}" for kind in plain} & {*spans}:
                 told = f"{', '.join(plain)} are {means} means"
                 ways.append((told, _spans(group, means=means), n, positives))
-    if "macro f1" in kinds:
+    if "macro f1" in spans:
         told = "the macro F1 is the F1 of the mean precision and recall"
         ways.append((told, _spans(group, f1="f1 of means"), n, positives))
     if positives is not None:
         ways.append(("the other class counts as positive", spans, n, n - positives))
-    ways += [(f"its n is {m}, as elsewhere in the table", spans, m, positives) for m in sizes]
-    found = [told for told, *given in ways if _any(*given, seconds)]
-    yield from ((told, True) for told in found)
-    if not found:  # what allows most comes last
+    others = [m for m in sizes(group[0], every) if 2 <= m <= stats.LARGEST][:3]
+    ways += [(f"its n is {m}, as elsewhere in the table", spans, m, positives) for m in others]
+    ways = [
+        (told, True)
+        for told, *given in ways
+        if stats.matrices(given[1], given[0], given[2], seconds).count
+    ]
+    if not ways:  # what allows most comes last
         share = None if positives is None else positives / n
-        told = "they are means over several matrices, as of folds, raters or runs"
-        yield told, stats.means_of_several(spans, share)
-
-
-def _any(spans, n, positives, seconds):
-    """Whether some matrix has these scores."""
-    return stats.matrices(n, spans, positives, seconds).count > 0
-
-
-def named(group: list[Row]) -> str:
-    """The word that rows with the same positives have; empty without one."""
-    return _known(group)[1]
-
-
-def fits(group: list[Row], seconds: float) -> stats.Fits | None:
-    """The matrices of a group of scores; None if it can't be tested."""
-    if _lacks(group):
-        return None
-    return stats.matrices(group[0].n, _spans(group), _known(group)[0], seconds)
-
-
-def _lacks(group):
-    """Why a group can't be tested; empty if it can."""
-    n = group[0].n
-    if _classes(group) > 2:
-        return "more than two classes"
-    if not n:
-        return unsized.NO_N
-    if not 2 <= n <= stats.LARGEST:
-        return f"n must be 2 to {stats.LARGEST}"
-    return (
-        ""
-        if len({r.kind for r in group}) == len(group)
-        else "it has a score twice; give each matrix a row of its own"
-    )
-
-
-def _classes(rows):
-    """The number of classes that rows give, or 0."""
-    return next((whole(r.settings["classes"]) for r in rows if "classes" in r.settings), 0)
-
-
-def scores(
-    group: list[Row], found: stats.Fits | None, every: Sequence[Row], seconds: float
-) -> Result:
-    """Whether one confusion matrix prints as all scores of a row. found: as of `fits`."""
-    name = "scores of one matrix"
-    if found is None:
-        return unsized.scores(name, group, _classes(group), _lacks(group))
-    n = group[0].n
-    if not (found.complete or found.count):
-        told = f"the search took longer than {seconds:g} seconds"
-        return unsized.scores(name, group, _classes(group), told)
-    ways = _ways(group, [m for m in sizes(group[0], every) if 2 <= m <= stats.LARGEST][:3], seconds)
-    known = _known(group)[0]
-    verdict = decided(found.count > 0, ways)
-    near, able = _others(group, seconds)
-    listed = ", ".join(f"{r.kind} {r.text}" for r in group)
-    of = f"{n} items" + (f" with {known} positives" if known is not None else "")
-    many = f"{'' if found.complete else 'at least '}{found.count:,}"
-    lines = (
-        f"{listed}: of all 2x2 matrices of {of}, {many} print so.",
-        f"One of them: {found.first()}." if found.count else f"It would fit with {near or 'none'}.",
-    )
-    return Result(name, *verdict, lines, near, able, ONE)
+        several = stats.means_of_several(spans, share)
+        ways = [("they are means over several matrices, as of folds, raters or runs", several)]
+    return ways
 
 
 def _others(group, seconds):
@@ -143,143 +133,209 @@ def _others(group, seconds):
         return "", "one score alone: nearly every value is possible"
     near, able = [], []
     for r in group:
-        rest = stats.matrices(
-            group[0].n, _spans([x for x in group if x is not r]), _known(group)[0], seconds
-        )
-        values = rest.values(r.kind)
-        if not len(values) or not rest.complete:
-            continue
-        step = float(r.number.step * r.unit)
-        digits = np.union1d(
-            np.floor(values / step + 0.5 + 1e-7), np.ceil(values / step - 0.5 - 1e-7)
-        )
-        best = digits[abs(digits - round(float(r.number.value / r.number.step))).argmin()]
-        near.append(f"{r.kind} {r.number.printed(best * float(r.number.step))}")
-        able.append(f"{r.kind}: {len(digits)} of {round(1 / step) + 1}")
-    told = "; ".join(able)
-    return " or ".join(near), f"printable values possible, given the others: {told}" if told else ""
+        spans, step = _spans([x for x in group if x is not r]), float(r.number.step * r.unit)
+        rest = stats.matrices(r.n, spans, _positives(group), seconds)
+        values = rest.values(r.kind) / step
+        if len(values) and rest.complete:
+            up, down = np.floor(values + 0.5 + 1e-7), np.ceil(values - 0.5 - 1e-7)
+            digits = np.union1d(up, down)
+            best = digits[abs(digits - round(float(r.number.value / r.number.step))).argmin()]
+            near.append(f"{r.kind} {r.number.printed(best * float(r.number.step))}")
+            able.append(f"{r.kind}: {len(digits)} of {round(1 / step) + 1}")
+    told = f"printable values possible, given the others: {'; '.join(able)}"
+    return " or ".join(near), told * bool(able)
 
 
-def positives(mine: list[tuple[list[Row], stats.Fits | None]], seconds: float) -> Result:
-    """Whether rows that share their items can have the same number of positives.
-
-    mine: the groups, each with its `fits`.
-    """
-    name, (groups, found) = "rows that share positives", zip(*mine)
-    n = {group[0].n for group in groups}
-    lacking = [group[0].row for group, fit in mine if fit is None]
-    if len(mine) < 2 or len(n) > 1 or lacking:
+def positives(groups: list[list[Row]], found: list[stats.Fits | str], seconds: float) -> Result:
+    """Whether rows that share their items can have the same number, or share, of positives."""
+    check, n = "rows that share positives", {group[0].n for group in groups}
+    lacking = [group[0].row for group, fits in zip(groups, found) if isinstance(fits, str)]
+    sized = len(groups) > 1 and len(n) == 1 and not lacking
+    if sized:
+        if not all(fits.complete for fits in found):
+            return untestable(check, f"the search took longer than {seconds:g} seconds")
+        size, sets = n.pop(), [set(fits.runs[:, 0].tolist()) for fits in found]
+        lacking = [group[0].row for group, counts in zip(groups, sets) if not counts]
+        if lacking:
+            return untestable(check, f"{lacking[0]} has no matrix by itself")
+        ends = [(min(counts), max(counts)) for counts in sets]
+        turned = [{size - p for p in counts} for counts in sets]
+        meet, more, of = set.intersection, (), f"Positives of {size}"
+    else:
         why = f"{lacking[0]} can't be tested" if lacking else "two rows of the same n are needed"
-        return unsized.positives(name, groups, why)
-    if not all(f.complete for f in found):
-        return untestable(name, f"the search took longer than {seconds:g} seconds")
-    n, sets = n.pop(), [set(f.runs[:, 0].tolist()) for f in found]
-    if not all(sets):
-        bad = [group[0].row for group, s in zip(groups, sets) if not s]
-        return untestable(name, f"{bad[0]} has no matrix by itself")
-    shared = set.intersection(*sets)
-    turned = any(
-        set.intersection(*sets[:k], {n - p for p in sets[k]}, *sets[k + 1 :])
-        for k in range(len(sets))
+        ranges = [stats.score_ranges(_spans(group)) for group in groups]
+        if len(groups) < 2 or None in ranges:
+            return untestable(check, why)
+        sets = ends = [made["positives"] for made in ranges]
+        if _meet(*ends):
+            return untestable(check, why)
+        turned = [(1 - high, 1 - low) for low, high in ends]
+        meet, more, of = _meet, [(SEVERAL, True)], "Shares of positives"
+    one = any(meet(*sets[:k], way, *sets[k + 1 :]) for k, way in enumerate(turned))
+    told = [f"{g[0].row}: {number(low)} to {number(high)}" for g, (low, high) in zip(groups, ends)]
+    common = meet(*sets)
+    lines = f"{of} that each row allows: {'; '.join(told)}.", "" if common else "None is in all."
+    power = f"{len(common)} of {len(set.union(*sets))}" if sized else "bounds only"
+    return decided(
+        check, bool(common), [(TURNED, one), *more], lines, "", power, ONE + "the same items"
     )
-    verdict, only_if = decided(
-        bool(shared), [("one row counts the other class as positive", turned)]
+
+
+def _meet(*ends):
+    return max(low for low, _ in ends) <= min(high for _, high in ends)
+
+
+# ---- of any size
+
+
+RULES = [  # what scores break also as means over classes, folds, raters or runs
+    (
+        f"{mean}f1",
+        [f"{mean}precision", f"{mean}recall"],
+        stats.mean_f1_range,
+        f"given {mean}precision and recall, {mean}F1 can be {{}} to {{}}, also as a mean of F1",
     )
-    ends = [f"{group[0].row}: {min(s)} to {max(s)}" for group, s in zip(groups, sets)]
-    lines = (
-        f"Positives of {n} that each row allows: {'; '.join(ends)}.",
-        f"All rows share {min(shared)} to {max(shared)}."
-        if shared
-        else "No number is in all of them.",
-    )
-    share = len(set.union(*sets))
-    power = f"{len(shared)} of the {share} numbers that single rows allow"
-    return Result(
-        name, verdict, only_if, lines, "", power, ONE + "; the rows are about the same items"
-    )
+    for mean in ("", "macro ", "weighted ")
+]
+RULES += [
+    (
+        "accuracy",
+        ["weighted recall"],
+        lambda recall: recall,
+        "the weighted recall is the accuracy, whatever the classes",
+    ),
+]
+OF_TWO = [
+    (
+        "macro recall",
+        ["recall", "specificity"],
+        lambda a, b: ((a[0] + b[0]) / 2, (a[1] + b[1]) / 2),
+        "the macro recall is the mean of recall and specificity",
+    ),
+    (
+        "accuracy",
+        ["recall", "specificity"],
+        lambda a, b: (a[0] + b[0] - 1, a[1] + b[1]),
+        "the accuracy is at most recall and specificity together",
+    ),
+    (
+        "accuracy",
+        ["macro recall"],
+        lambda both: (2 * both[0] - 1, 2 * both[1]),
+        "the accuracy is at most twice the macro recall",
+    ),
+]
+
+
+def _broken(spans, classes):
+    """Which rule scores break that also holds of means over several matrices; empty if none."""
+    for score, of, formula, told in RULES + OF_TWO * (classes == 2):
+        if score in spans and (formula is stats.mean_f1_range or {*of} <= {*spans}):
+            ends = formula(*(spans.get(name, stats.WHOLE) for name in of))
+            if not stats.meet(spans[score], ends):
+                return told.format(*map(number, ends))
+    return ""
+
+
+def _of_any_size(check, group, why):
+    """Scores of one matrix of unknown size, or too large to be searched; why: what is lacking."""
+    for r in group:
+        if far := outside(check, r):
+            return far
+    classes, spans = _given(group, "classes", 0), _spans(group)
+    if len(group) == 1 or len(spans) < len(group):
+        return untestable(check, why)
+    two, broken = classes in (0, 2), _broken(spans, classes)
+    fits = two and not broken and stats.score_ranges(spans) is not None
+    known = why == NO_N and {*spans} <= stats.LINES.keys()  # of others there are bounds only
+    if not broken and (not two or (fits and not known)):
+        return untestable(check, why)
+    ways = [(SEVERAL, not broken)]
+    bare = {kind: ends for kind, ends in spans.items() if kind != "kappa"}
+    if not broken and "kappa" in spans and two and stats.score_ranges(bare):
+        ways.insert(0, ("kappa is weighted, or of more than two classes", classes != 2))
+    can = []
+    for r in group if two else ():
+        ends = stats.score_ranges({kind: x for kind, x in spans.items() if kind != r.kind})
+        if ends and (ends[r.kind][0] > 0 or ends[r.kind][1] < 1):
+            low, high = (r.number.printed(end / r.unit) for end in ends[r.kind])
+            can.append(f"{r.kind} can be {low} to {high}")
+    near = " or ".join(can)
+    what = "no data print" if broken else f"{'some' if fits else 'no'} 2x2 matrix prints"
+    told = broken or f"Given the others, {near or 'none of them alone explains it'}"
+    lines = f"{_listed(group)}: {what} so, of any n.", f"{told[0].upper()}{told[1:]}."
+    condition = "all averaged alike, whatever the classes" if broken else f"{ONE}any n"
+    near = "" if fits else near
+    return decided(check, fits, ways, lines, near, f"by rounding only: {why}", condition)
+
+
+# ---- kappa
+
+
+GIVEN = {1: ["accuracy"], 2: ["positives", "predicted"]}  # by how many rows it is of
+GIVEN[3] = GIVEN[1] + GIVEN[2]
 
 
 def _counted(row):
     return row.kind == "count" and bool(row.n)
 
 
-def _contradicting(row, given, n, classes, seconds):
-    """The result where what a kappa rests on fits no table of n."""
-    cut = {SEARCHED[name]: _share(r, cut=True) for name, r in given.items()}
-    fits = False
-    if 2 <= n <= stats.LARGEST:
-        with_kappa = cut | {"kappa": row.number.span(row.unit, True)}
-        fits = stats.matrices(n, with_kappa, None, seconds).count > 0
-    only = [(CUT, fits), ("there are more than two classes", classes == 0)]
-    listed = ", ".join(f"{name} {r.text}" for name, r in given.items())
-    told = f"Given {listed}{f' of {n}' * (n > 0)}: no table of two classes."
-    lines = told, f"Printed is {row.text}."
-    condition = f"unweighted; {classes if classes > 2 else 'two'} classes"
-    return Result("kappa", *decided(classes > 2, only), lines, "", "", condition)
-
-
 def _share(row, cut=False):
     """The range of a share, or of the share that a count of n is."""
-    if not _counted(row):
-        return row.number.span(row.unit, cut)
-    share = row.number.value / row.n
-    return share, share
+    return (row.number.value / row.n,) * 2 if _counted(row) else row.span(cut)
 
 
-GIVEN = {1: ["agreement"], 2: ["first rater", "second rater"]}
-GIVEN[3] = GIVEN[1] + GIVEN[2]
-SEARCHED = {"agreement": "accuracy", "first rater": "positives", "second rater": "predicted"}
-
-
-def _kappa_ends(spans, classes):
-    """The least and the most kappa of tables of any size; None if there is no such table."""
-    ends = stats.kappa_range(*(spans.get(name, stats.WHOLE) for name in SEARCHED.values()))
-    if classes > 2:
-        accuracy = spans["accuracy"]
-        ends = stats.kappa_range(accuracy)[0], min(Fraction(1), accuracy[1])
-    return ends
-
-
-def kappa(row: Row, every: Sequence[Row], seconds: float) -> Result:
+def kappa(row: Row, seconds: float) -> Result:
     """Whether kappa is possible, given the agreement, both raters' yes, or all three.
 
     Each is a share, or a count of n.
     """
-    if unsized.outside(row):
-        return unsized.alone("kappa", row, "")
+    if far := outside("kappa", row):
+        return far
     if len(row.of) not in GIVEN or not all(r.kind in SHARES or _counted(r) for r in row.of):
         return untestable("kappa", "name in `of` the agreement, both raters' shares, or all three")
-    given, n = dict(zip(GIVEN[len(row.of)], row.of)), next((r.n for r in (row, *row.of) if r.n), 0)
-    classes, printed, power = _classes([row]), row.number.span(row.unit), ""
-    if classes > 2 and "agreement" not in given:
+    n = next((r.n for r in (row, *row.of) if r.n), 0)
+    classes, printed = row.settings.get("classes", 0), row.span()
+    names = GIVEN[len(row.of)]
+    if classes > 2 and "accuracy" not in names:
         return untestable("kappa", "it needs two classes, or the agreement")
-    spans = {SEARCHED[name]: _share(r) for name, r in given.items()}
-    ends, fits = _kappa_ends(spans, classes), True
-    if classes <= 2 and 2 <= n <= stats.LARGEST:
-        search = stats.matrices(n, spans | {"kappa": printed}, None, seconds)
-        if not search.complete and not search.count:
+    spans = dict(zip(names, map(_share, row.of)))
+    agreed = spans.get("accuracy", stats.WHOLE)
+    raters = [spans.get(name, stats.WHOLE) for name in GIVEN[2]]
+    ends = stats.kappa_range(agreed, *raters * (classes <= 2))
+    if classes > 2 and ends:
+        ends = ends[0], min(Fraction(1), agreed[1])
+    sized, searched, power = classes <= 2 and 2 <= n <= stats.LARGEST, None, ""
+    find = partial(stats.matrices, n, positives=None, seconds=seconds)
+    if sized:
+        searched, tables = find(spans | {"kappa": printed}), find(spans)
+        if not searched.complete and not searched.count:
             return untestable("kappa", f"the search took longer than {seconds:g} seconds")
-        fits, all_of = search.count > 0, stats.matrices(n, spans, None, seconds)
-        if all_of.complete and not all_of.count:
+        values, step = tables.values("kappa"), float(row.number.step * row.unit)
+        if tables.complete and not tables.count:
             ends = None
-        if len(values := all_of.values("kappa")):
-            ends = tuple(map(float, values[[0, -1]]))
-            step = float(row.number.step * row.unit)
-            many = len(np.unique(np.round(values / step)))
-            power = f"{many} of {round(2 / step) + 1} printable values are possible"
-    if ends is None:
-        return _contradicting(row, given, n, classes, seconds)
-    least, most = map(float, ends)
-    fits = fits and (bool(power) or stats.meet(printed, ends))
-    agreed = spans.get("accuracy", stats.WHOLE)[1]  # no kappa lies above the agreement
-    more = "there are more than two classes", classes == 0 and printed[0] <= agreed
-    weighted = "it is weighted, with more than two classes", classes != 2 and not more[1]
-    listed = ", ".join(f"{name} {r.text}" for name, r in given.items())
-    lines = (
-        f"Given {listed}{f' of {n}' * (n > 0)}, kappa can be {number(least)} to {number(most)}.",
-        f"Printed is {row.text}.",
-    )
-    near = min(max(float(row.number.value * row.unit), least), most) / float(row.unit)
+        if len(values):
+            ends = values[0], values[-1]
+            possible = len(np.unique(np.round(values / step)))
+            power = f"{possible} of {round(2 / step) + 1} printable values are possible"
+    given = ", ".join(r.text for r in row.of) + f" of {n}" * (n > 0)
     condition = f"unweighted; {classes if classes > 2 else 'two'} classes"
-    verdict = decided(fits, [more, weighted])
-    return Result("kappa", *verdict, lines, row.number.printed(near), power, condition)
+    if not ends:
+        cut = {name: _share(r, cut=True) for name, r in zip(names, row.of)}
+        fits = sized and find(cut | {"kappa": row.span(True)}).count > 0
+        lines = f"Given {given}: no table of two classes.", f"Printed is {row.text}."
+        ways, near, fits = (
+            [(CUT, fits), ("there are more than two classes", classes == 0)],
+            "",
+            False,
+        )
+    else:
+        fits = searched.count > 0 if power else stats.meet(printed, ends)
+        more = classes == 0 and printed[0] <= agreed[1]  # no kappa lies above the agreement
+        ways = [("there are more than two classes", more)]
+        ways.append(("it is weighted, with more than two classes", classes != 2 and not more))
+        told = f"Given {given}, kappa can be {number(ends[0])} to {number(ends[1])}."
+        lines = told, f"Printed is {row.text}."
+        near = min(max(float(row.exact), float(ends[0])), float(ends[1])) / float(row.unit)
+        near = row.number.printed(near)
+    return decided("kappa", fits, ways, lines, near, power, condition)
