@@ -15,7 +15,7 @@ from bedside.papers.medhalu.data import TYPES, units
 from medhalu_items import items_of, judged_of
 
 NAN = float("nan")
-SEEDS = pytest.mark.parametrize("seed", range(3))
+SEEDS = pytest.mark.parametrize("seed", range(1))
 ANSWER = "Cold air weakens lungs. Drinking milk (in excess) adds mucus, and antibiotics don't help."
 
 
