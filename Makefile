@@ -113,7 +113,7 @@ $(INDEX): $(foreach p,$(PAPERS),$($(p)_DONE)) notebooks/across_studies.ipynb \
 	@$(call run,$(PAPERS:%=$(STAMPS)/%.todo))
 	@$(PY) -m bedside index && touch $@
 $(EXPLORER): $(INDEX) $(call newer,data/external/annotations,$(EXPLORER)) $(shell find \
-		$(addprefix lib/bedside/,publish/judged_items explorer annotation) -type f ! -name '*.pyc')
+		$(addprefix lib/bedside/,publish/judged_items.py explorer annotation) -type f ! -name '*.pyc')
 	@$(PY) -m bedside explorer && touch $@
 
 PIP := .venv/bin/python -m pip install --quiet --disable-pip-version-check

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bedside.publish.judged_items import Task, row_id, text, text_of
+from bedside.publish.judged_items import row_id, text, text_of
 from bedside.read.checks import normal
 from bedside.read.sources import here
 from bedside.run import Run
@@ -142,7 +142,7 @@ RATED = {  # what both tasks of the survey have
 }
 
 TASKS = (
-    Task(
+    dict(
         name="presupposition",
         paper="cancer_myth",
         title="Cancer-Myth: false presuppositions",
@@ -178,7 +178,7 @@ TASKS = (
         record=record,
         words={str(v): shown for v, shown in GRADES.items()},
     ),
-    Task(
+    dict(
         name="nfp",
         paper="cancer_myth",
         title="Cancer-Myth: questions with nothing wrong in them",
@@ -208,7 +208,7 @@ TASKS = (
         record=record,
         words={"0": PLAIN[-1], "1": PLAIN[1]},
     ),
-    Task(
+    dict(
         name="review",
         paper="cancer_myth",
         title="Cancer-Myth: review of candidates",
@@ -251,7 +251,7 @@ TASKS = (
         reason_for=("none", "unsound"),
         reference=_physicians_review,
     ),
-    Task(
+    dict(
         name="survey_paragraphs",
         title="Cancer-Myth: paragraphs of answers to patients",
         question="How good is this paragraph's advice for the patient who asks?",
@@ -276,7 +276,7 @@ TASKS = (
         words={str(n): f"{n} of 5" for n in survey.SCALE} | {NO_ADVICE: "no advice in it"},
         **RATED,
     ),
-    Task(
+    dict(
         name="survey_answers",
         title="Cancer-Myth: answers to patients",
         question="How good is the whole answer for the patient who asks?",

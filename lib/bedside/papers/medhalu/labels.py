@@ -2,12 +2,14 @@
 
 import functools
 import re
+import tomllib
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from bedside import BedsideError
-from bedside.publish.judged_items import read_task, text
+from bedside.publish.judged_items import text
 from bedside.read import paths, sources
 from bedside.read.checks import within
 from bedside.run import Run
@@ -53,14 +55,17 @@ def known(source):
     ]
 
 
-TASK = read_task(
-    "hallucination",
-    record=record,
-    training=functools.partial(known, "medhalu_training"),
-    checks=functools.partial(known, "medhalu_checks"),  # whoever reads them answers them rightly
-)
+ASKED = tomllib.loads(Path(__file__).with_name("tasks.toml").read_text("utf-8"))
+TASK = {
+    "name": "hallucination",
+    "paper": "medhalu",
+    **{k: tuple(v) if isinstance(v, list) else v for k, v in ASKED["hallucination"].items()},
+    "record": record,
+    "training": functools.partial(known, "medhalu_training"),
+    "checks": functools.partial(known, "medhalu_checks"),  # whoever reads them answers them rightly
+}
 TASKS = (TASK,)
-SAYS = {1.0: TASK.words["yes"], 0.0: TASK.words["no"]}  # a reading, in the words of a verdict
+SAYS = {1.0: TASK["words"]["yes"], 0.0: TASK["words"]["no"]}  # a reading, in the words of a verdict
 
 
 def annotations(run: Run, items: pd.DataFrame) -> pd.DataFrame:

@@ -1,6 +1,9 @@
 """Radiation: what raters decide about pairs and lists (3.5), and how their labels are stored."""
 
-from bedside.publish.judged_items import read_task, text_of
+import tomllib
+from pathlib import Path
+
+from bedside.publish.judged_items import text_of
 
 from .display import DECISIONS
 
@@ -33,7 +36,13 @@ def flag(row: dict, value: str, by: str) -> dict:
     return {**said, "label": value, "labelled_by": by}
 
 
-TASKS = (
-    read_task("side_effect", record=record),
-    read_task("side_effect_list", split=pieces, record=flag),
+FUNCTIONS = {
+    "side_effect": {"record": record},
+    "side_effect_list": {"record": flag, "split": pieces},
+}
+ASKED = tomllib.loads(Path(__file__).with_name("tasks.toml").read_text("utf-8"))
+TASKS = tuple(
+    {"name": name, "paper": "radiation", **FUNCTIONS[name]}
+    | {k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()}
+    for name, fields in ASKED.items()
 )
