@@ -213,8 +213,9 @@ def described(run, graded):
         means(looks, COUNTS, row, scale=(0, np.inf)).assign(worst=None, best=None),
         means(looks, SHARES, row),
         means(looks, ELSEWHERE | (OFF if chosen else {}), row, scale=(0, 100)),
-        means(uncut, names, row),
     ]
+    if len(uncut):
+        rows.append(means(uncut, names, row))
     for key, part in checks.groups(graded, by, texts=["reply_status"]):
         rows.append(frame(no_answer_rows(row.format(**dict(zip(by, key))), part["reply_status"])))
     return pd.concat([part for part in rows if len(part)], ignore_index=True)
