@@ -83,12 +83,13 @@ def execute(name: str, given: dict, space: dict) -> None:
 async def _execute(name, given, space):
     cells = [c for c in notebooks.cells(name) if c["cell_type"] == "code"]
     texts = ["".join(c["source"]) for c in cells]
-    texts = [text * ("run.keep(" not in text) for text in texts]  # which asks nothing new
     space |= {"__name__": "__main__", "display": lambda *_: None}
     last = max((k for k, text in enumerate(texts) if "await" in text), default=-1)
     for k, text in enumerate(texts[: last + 1]):
         try:
-            code = compile(text, f"<{name} {k}>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+            tree = ast.parse(text)  # what is kept asks nothing new
+            tree.body = [s for s in tree.body if "run.keep(" not in ast.unparse(s)]
+            code = compile(tree, f"<{name} {k}>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
             if inspect.iscoroutine(result := eval(code, space)):
                 await result
         except BedsideError:
