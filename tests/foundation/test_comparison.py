@@ -6,9 +6,9 @@ import pytest
 
 from bedside import BedsideError
 from bedside import __main__ as steps
-from bedside.publish import comparison
+from bedside.publish import comparison, pages
 from bedside.publish.comparison import Compared, Study
-from bedside.publish.pages import models
+from bedside.publish.pages import content, models
 from bedside.read import paths
 from bedside.read.surroundings import here
 
@@ -142,6 +142,16 @@ def test_names_are_escaped_on_the_page_and_in_its_files(folder, monkeypatch):
         lines = (page.parent / name).read_text().splitlines()
         assert f'href="{name}"' in text and not any(line.startswith("=") for line in lines)
         assert len(lines) > 1 or kind in ("costs", "outcomes")  # nobody was called
+
+
+def test_a_runs_front_page_opens_on_its_models(folder):
+    """Also without the texts of its replies."""
+    for paper in paths.papers():
+        (folder / paper).symlink_to(paths.FIGURES / "sample" / paper)
+    content.Pages(pages.last(paths.FIGURES / "sample"), folder).write()
+    text = (folder / "index.html").read_text()
+    assert text.index("How smollm2-135m did") < text.index("Four studies say")
+    assert 'href="explorer.html#id=' in text and (folder / "models_failures.csv").is_file()
 
 
 @pytest.mark.parametrize(
