@@ -16,7 +16,7 @@ from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-import conftest
+import endpoints
 from bedside.asking import store
 from provider_words import (
     THOUGHT,
@@ -403,7 +403,7 @@ class Exchange:
         return store.digest(self.body["messages"])[:16]
 
 
-class Providers(conftest.Endpoint):
+class Providers(endpoints.Endpoint):
     """The endpoint; `log` holds each Exchange. What it does can be set at any time.
 
     failing(body): of FAILING, what is sent, or None; spoilt(body, n): of FAULTS, by which a
@@ -484,7 +484,7 @@ class Providers(conftest.Endpoint):
             return 0
 
 
-class _Handler(conftest._Handler):
+class _Handler(endpoints._Handler):
     def do_POST(self):
         self.server.request.path, self.server.request.headers = self.path, self.headers
         super().do_POST()
