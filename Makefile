@@ -91,7 +91,7 @@ $(STAMPS)/data.done: data/sources.toml $(SETTINGS) $(shell \
 # people name as they like. What is out of date is listed, and then run by one process on all cores.
 # A stamp is set when a notebook has finished, so a failed one never counts as up to date.
 FOUNDATION := $(wildcard lib/bedside/*.py data/*.toml data/slips.csv $(patsubst \
-	%,lib/bedside/%/*.py,read asking judging build stats write write/plots))
+	%,lib/bedside/%/*.py,read asking judging build stats write))
 newer = $(if $(shell find $(1) -type f -newer $(2) 2>/dev/null | head -n 1),FORCE)
 run = $(PY) -m bedside run -p stamps $(STAMPS) $$(cat $(1) 2>/dev/null)
 define study

@@ -22,7 +22,7 @@ from tqdm import tqdm
 import bedside
 from bedside import BedsideError
 from bedside import __main__ as commands
-from bedside.asking import batches, budget, registry, sending, submitting
+from bedside.asking import batches, budget, registry, sending
 from bedside.asking.replies import Request
 from bedside.read import paths
 from bedside.read.surroundings import here
@@ -62,9 +62,7 @@ def hurried(patch, minute=60.0):
     """Let pauses after a fault be short, and a minute so many seconds."""
     for name in ("PAUSE_S", "LONGEST_PAUSE_S", "FIRST_S", "LONGEST_S"):
         patch.setattr(sending, name, 0.002)
-    patch.setattr(submitting, "FIRST_S", 0.001)
-    patch.setattr(submitting, "LONGEST_S", 0.02)
-    patch.setattr(budget, "WINDOW_S", minute)
+    patch.setattr(sending, "WINDOW_S", minute)
 
 
 class World:
@@ -155,10 +153,6 @@ class World:
         """What `collect` prints of lines of results."""
         return self.command("collect", str(self._results(lines)))
 
-    def cost_of(self, lines):
-        """USD that lines of results cost, as they are taken in."""
-        return batches.collect([self._results(lines)]).usd
-
     def _results(self, lines):
         path = self.folder / "results.jsonl"
         path.write_bytes(b"".join(bytes_of(x) + b"\n" for x in lines))
@@ -239,6 +233,24 @@ def result(line, status, body, error=None):
     return {"id": "b", "custom_id": line["custom_id"], "response": response, "error": error}
 
 
+def answered_in_batches(waiting, answer):
+    """Have all that waits answered by request files, round after round; what ended a notebook.
+
+    waiting: as of `rounds.waiting`; answer: of a body, a completion or (status, error).
+    """
+    for _ in range(60):
+        run, rows, fault, _ = waiting()
+        if not (files := batches.write(rows, run)):
+            return fault
+        place = paths.BATCHES / "results.jsonl"
+        lines = [json.loads(x) for f in files for x in f.path.read_bytes().splitlines()]
+        made = [(x, answer(x["body"])) for x in lines]
+        made = [result(x, *(m if isinstance(m, tuple) else (200, m))) for x, m in reversed(made)]
+        place.write_text("\n".join(map(json.dumps, made)), encoding="utf-8")
+        batches.collect([place])
+    raise AssertionError("it goes round in circles")
+
+
 def failed(printed):
     """{item: kind} of what `collect` says of failures."""
     found = re.findall(r"^  ([^:]+): mine, ([\w -]+): ", printed, re.M)
@@ -252,7 +264,7 @@ def fields_of_entries():
 
 def sent(made):
     """The body of a request as it is sent."""
-    return registry.sent(made.model, made.body())
+    return registry.model(made.model).filled(made.body())
 
 
 def price(model, *tokens, batch=False):

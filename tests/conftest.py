@@ -74,7 +74,7 @@ def own_ledger(tmp_path, monkeypatch):
     """A ledger of its own for each test, and for the processes that it starts."""
     monkeypatch.setattr(here, "ledger", str(tmp_path / "ledger"))
     monkeypatch.setattr(here, "make", "test")
-    monkeypatch.setattr(here, "live", False)
+    monkeypatch.setattr(here, "terminal", "")
     for name in ("run", "budget_total"):  # what a make sets
         monkeypatch.setattr(here, name, "")
     yield
@@ -133,15 +133,6 @@ def run_of(tmp_path, monkeypatch, served):
         return run
 
     return make
-
-
-@pytest.fixture
-def batches(tmp_path, monkeypatch):
-    """An endpoint of batches, the models `a` and `b` at it, and folders of their own."""
-    import batch_study  # which reads this file
-
-    with batch_study.served(tmp_path, monkeypatch) as service:
-        yield service
 
 
 def ask_for(name, *items, **settings):

@@ -135,7 +135,7 @@ EACH = list(FAKES.values())
 FAKES["random"] = lambda r: any_of(*EACH)(r)(r)
 
 
-async def send(client, request, secrets=()):
+async def send(endpoint, request):
     """A fake's reply, in the place of `sending.send`."""
     name = "fitting" if request.model == EMBEDDED else request.model.removeprefix("fake-")
     says = FAKES[name](request)
@@ -159,7 +159,7 @@ class House:
         patch.setattr(sending, "send", send)
         # a client takes a tenth of a second, and isn't called; nor is the embedded model started
         patch.setattr(openai, "DefaultAioHttpClient", lambda **_: contextlib.AsyncExitStack())
-        patch.setattr(embedded, "running", self._running)
+        patch.setattr(embedded, "served", self._running)
         patch.setattr(paths, "RECORDINGS", folder / "recordings")
         patch.setattr(here, "ledger", str(folder / "ledger"))
         patch.setattr(here, "run", "matrix")
@@ -199,7 +199,7 @@ class House:
 
     def _running(self, name):
         assert name in self.given.models, "nobody named the embedded model"
-        return contextlib.nullcontext("http://127.0.0.1:9/v1")
+        return "http://127.0.0.1:9/v1"
 
     def outputs(self):
         """{path: bytes} of all that notebooks wrote; of calls their lines, sorted."""

@@ -119,7 +119,7 @@ def run(names, given, jobs=0, stamps=""):
 
     def done(name, seconds):
         passed.append(name)
-        say(f"[{len(passed):2} of {len(names)}] {name:45} {seconds:5.1f} s")
+        print(f"[{len(passed):2} of {len(names)}] {name:45} {seconds:5.1f} s", flush=True)
         if stamps:
             path = Path(stamps, f"{name}.done")
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -130,11 +130,10 @@ def run(names, given, jobs=0, stamps=""):
     if calling:
         _fetch_weights(given)
         jobs = jobs or 1  # calls share an endpoint and its limits
-        here.live = True
+        here.terminal = progress.terminal()
         budget.make()  # opens an account for the kernels: without make there is none
     try:
-        with progress.watched(calling) as say:
-            notebooks.run_all(names, given, jobs, done)
+        notebooks.run_all(names, given, jobs, done)
     except BedsideError:  # the pages say what is missing, with what there is
         folder = settings.outputs(given.get("profile", "sample"))
         if here.run and (folder / ".parts").is_dir():
@@ -396,14 +395,13 @@ def serve(model="smollm2-135m"):
     """Serve an embedded model (OpenAI-compatible, on this machine only)."""
     from .asking import embedded, registry
 
-    with embedded.running(model) as url:
-        served = registry.model(model).model
-        print(f"{url} (OpenAI-compatible; model {served}; end with Ctrl-C)", flush=True)
-        try:
-            while True:
-                time.sleep(3600)
-        except KeyboardInterrupt:
-            print()
+    url, served = embedded.served(model), registry.model(model).model
+    print(f"{url} (OpenAI-compatible; model {served}; end with Ctrl-C)", flush=True)
+    try:
+        while True:
+            time.sleep(3600)
+    except KeyboardInterrupt:
+        print()
 
 
 def doctor():
@@ -498,24 +496,20 @@ def annotate(given):
     annotation.handed.by_make(given)
 
 
-def batch(given, submit="", paper=""):
-    """Write request files of what can be asked now; SUBMIT=1 sends and collects to the end.
+def batch(given, paper=""):
+    """Write request files of what can be asked now, which an engine of yours answers.
 
     With `questions` they are of the user's own, as in `study`, otherwise of the notebooks.
     """
-    from .asking import budget, submitting
     from .build import notebooks, rounds
+    from .own import steps
 
     _study(paper)
-    budget.make()  # opens an account for everything sent from here
-    if "questions" in given:
-        from .own import steps
-
-        study = steps.Questions(given)
-    else:
+    if "questions" not in given:
         _tell_whose(notebooks.listed(paper), {**given, "mode": "record"})
-        study = rounds.Notebooks(given, paper)
-    return submitting.submit(study) if submit else submitting.tell(study)
+    waiting = steps.waiting(given) if "questions" in given else rounds.waiting(given, paper)
+    for line in rounds.told(*waiting):
+        print(line)
 
 
 def collect(given, place=""):

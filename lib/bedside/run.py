@@ -38,8 +38,7 @@ from .read import (
     specifications,
 )
 from .write import frames, tables
-from .write.grids import Grid
-from .write.layouts import Layout
+from .write.layouts import Grid, Layout
 
 if TYPE_CHECKING:
     import numpy as np

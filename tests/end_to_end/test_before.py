@@ -66,8 +66,7 @@ class Checkout:
     def study(self, command="study", fails=False, **given):
         """A command about the own questions, with variables as make takes them."""
         given = {"QUESTIONS": BEFORE / "questions.csv", "MODELS": "scripted other", **given}
-        words = ["SUBMIT=1"] if command == "batch" else []
-        words += [f"{k}={v}" for k, v in given.items()]
+        words = [f"{k}={v}" for k, v in given.items()]
         return self.command(command, *words, fails=fails)
 
     def recorded(self, pattern="**/scripted.jsonl"):
@@ -209,10 +208,13 @@ def test_a_batch_under_way_is_collected(checkout):
     made = checkout("batch")
     (path,) = (made.folder / "batches/own-batch/01").glob("*.jsonl")
     lines = [json.loads(x) for x in path.read_text(encoding="utf-8").splitlines()]
-    made.endpoint.requests, made.endpoint.done = lines, True
-    made.study("batch", MODELS="scripted", NAME="batch")
+    made.endpoint.requests = lines
+    results = made.folder / "results.jsonl"
+    results.write_text("\n".join(map(json.dumps, made.endpoint.results())))
+    made.command("collect", results)
     assert {r["key"] for r in made.recorded()} == {x["custom_id"] for x in lines}
-    assert not made.endpoint.bodies and not made.endpoint.uploads
+    made.study("batch", MODELS="scripted", NAME="batch")
+    assert not made.endpoint.bodies
 
 
 @pytest.mark.parametrize("damage", ["utf16", "glued"])
@@ -222,4 +224,4 @@ def test_a_damaged_recording_is_named_before_anything_is_paid(checkout, damage):
     before = path.read_bytes()
     told = made.study("batch", NAME="before", MODELS="scripted", fails=True)
     assert "own/before/scripted.jsonl" in told
-    assert not made.endpoint.uploads and path.read_bytes() == before
+    assert path.read_bytes() == before

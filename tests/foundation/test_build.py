@@ -59,17 +59,17 @@ def test_each_notebook_has_a_kernel_of_its_own_in_the_environment_of_the_moment(
 ):
     show = "import os, sys; print(os.getpid(), getattr(sys, 'left', 'nothing'), 'mine' in globals()"
     show += ", os.environ.get('OF_THIS_TEST'), os.getcwd())"
-    show += "\nfrom bedside.read.surroundings import here; print(here.run, here.entries)"
+    show += "\nfrom bedside.read.surroundings import here; print(here.run, here.budget_total)"
     a = notebook(tmp_path, "a", show, "import sys; sys.left = mine = 'something'")
     b, found = notebook(tmp_path, "b", show), []
     for path, value in ((a, "set"), (b, None)):
         monkeypatch.setenv("OF_THIS_TEST", value) if value else monkeypatch.delenv("OF_THIS_TEST")
         monkeypatch.setattr(here, "run", f"run-{value}")
-        monkeypatch.setattr(here, "entries", {"m": {"model": value}})
+        monkeypatch.setattr(here, "budget_total", f"{value} USD")
         notebooks.execute(path, path, {})
         pid, *rest = said(path).split(maxsplit=6)
         assert rest[:4] == ["nothing", "False", str(value), str(paths.ROOT)]
-        assert rest[4:] == [f"run-{value}", f"{{'m': {{'model': {value!r}}}}}\n"]
+        assert rest[4:] == [f"run-{value}", f"{value} USD\n"]
         found.append(pid)
     assert found[0] != found[1]
 

@@ -1,7 +1,6 @@
 """The embedded models for real: fetched by name and hash, one server each, gone when idle."""
 
 import asyncio
-import contextlib
 import hashlib
 import itertools
 import json
@@ -25,7 +24,11 @@ from bedside.read import paths
 from conftest import ask_for
 
 SMALL, LARGE = "smollm2-135m", "qwen2.5-coder-1.5b"
-CLIENT = "from bedside.asking import embedded\nwith embedded.running('%s') as url: print(url)"
+CLIENT = """
+from bedside.asking import embedded
+print(embedded.served('%s'), flush=True)
+input()
+"""
 
 
 @pytest.fixture
@@ -73,7 +76,7 @@ def entry(monkeypatch, name, sha256):
 
 @pytest.mark.parametrize("name", [SMALL, LARGE])
 def test_replay_neither_fetches_nor_starts_a_model(recordings, monkeypatch, name):
-    for function in ("running", "weights"):
+    for function in ("served", "weights"):
         monkeypatch.setattr(embedded, function, lambda *_: pytest.fail("needed"))
     with pytest.raises(models.MissingRecording):
         asyncio.run(models.ask(ask_for(name, "a"), recordings))
@@ -171,18 +174,18 @@ def test_a_machine_without_the_memory_is_told(monkeypatch):
 
 @pytest.fixture
 def small(tmp_path, monkeypatch):
-    """The small model's weights are there, and servers are this test's own and end soon."""
+    """The small model's weights are there, and its server is this test's own."""
     try:
         path = embedded.weights(SMALL)
     except embedded.LocalError as e:
         pytest.skip(str(e))
-    monkeypatch.setattr(embedded, "IDLE_S", 5)
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr("tempfile.tempdir", None)
+    monkeypatch.setattr(embedded, "_servers", {})
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     embedded.place(SMALL).parent.mkdir(parents=True)
     embedded.place(SMALL).symlink_to(path)
-    return path
+    yield path
+    for process, _ in embedded._servers.values():
+        process.communicate()
 
 
 def ended(url):
@@ -197,27 +200,27 @@ def ended(url):
     return False
 
 
-def test_one_server_answers_for_all_and_ends_when_idle(recordings, small):
-    command = [sys.executable, "-c", CLIENT % SMALL]
-    clients = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    (url,) = {c.communicate(timeout=120)[0].strip() for c in clients}
+def test_a_process_has_one_server_for_a_model_which_ends_with_it_even_if_it_is_killed(
+    recordings, small, monkeypatch
+):
+    client = [sys.executable, "-c", CLIENT % SMALL]
+    killed = subprocess.Popen(client, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    url = killed.stdout.readline().strip()
     asked = models.ask(ask_for(SMALL, "a"), recordings, mode="record", progress=False)
     (reply,) = asyncio.run(asked)
     assert reply.text and reply.finish in ("stop", "length") and reply.completion_tokens <= 20
     assert reply.returned_model == registry.model(SMALL).model
+    assert embedded.served(SMALL) == embedded.served(SMALL) != url
+    killed.kill()
+    killed.communicate()
     assert ended(url), "the server did not end"
-
-
-def test_two_models_have_a_server_each(small, monkeypatch):
-    entry(monkeypatch, "twin", "f" * 64)
+    entry(monkeypatch, "twin", "f" * 64)  # another model has another server
     monkeypatch.setitem(embedded.known(), "twin", embedded.known()[SMALL])
     embedded.place("twin").symlink_to(small)
-    with contextlib.ExitStack() as stack:
-        urls = [stack.enter_context(embedded.running(name)) for name in (SMALL, "twin")]
-        served = [urllib.request.urlopen(f"{url}/models").read().decode() for url in urls]
-    for name, said in zip((SMALL, "twin"), served):
-        assert registry.model(name).model in said
-    assert urls[0] != urls[1] and all(map(ended, urls))
+    urls = [embedded.served(name) for name in (SMALL, "twin")]
+    served = [urllib.request.urlopen(f"{url}/models").read().decode() for url in urls]
+    for name, text in zip((SMALL, "twin"), served):
+        assert registry.model(name).model in text
 
 
 # ---- what is recorded of the large model

@@ -78,7 +78,7 @@ def test_numbers_of_units_stand_once():
     made = grid(rows)
     assert made.head == [["x", "y"]] and "n = 21; none is unscored." in made.note
     rows[0]["n"] = 20
-    assert [cells[-1] for _, cells in grid(rows).lines] == ["20 / 21", "21"]
+    assert [cells[-1] for _, cells in grid(rows).lines] == ["20 to 21", "21"]
 
 
 def test_whole_numbers_of_a_row_or_column_have_no_decimals():

@@ -126,12 +126,10 @@ def test_a_table_without_rows_is_an_error_that_names_it():
 @pytest.mark.parametrize("width", [plots.WIDE, plots.NARROW])
 def test_charts_show_each_number_or_say_that_there_is_none(width):
     rows = means(world(3), {"f1": "F1"}, "{model}", "{metric}{place}")
-    rows = rows.assign(k=[1.0, 2.0, 1.0, 2.0])
     figure = charts.forest(rows, limits=(0, 1), width=width)
     assert [ax.get_title(loc="left") for ax in figure.axes] == ["F1", "F1, base"]
     shown = charts.heat(rows, width=width)
     cells = {t.get_text() for ax in shown.axes for t in ax.texts}
     assert cells == {f"{v:.2f}" for v in rows["value"]}
-    assert len(charts.lines(rows, "k", width=width).axes) == 2
     none = charts.forest(rows.assign(value=np.nan, low=np.nan, high=np.nan), columns=["F1"])
     assert "no value" in {t.get_text() for ax in none.axes for t in ax.texts}

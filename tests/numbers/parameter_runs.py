@@ -120,9 +120,9 @@ def ran(name, /, fakes=None, files=None, *, entries=None, patched=(), before=(),
         for fake, more in (entries or {}).items():
             patch.setitem(registry.entries(), fake, with_fields(fake, **more))
 
-        async def heard(client, request, secrets=()):
+        async def heard(endpoint, request):
             sent.append(request)
-            return await send(client, request, secrets)
+            return await send(endpoint, request)
 
         patch.setattr(sending, "send", heard)
         for target, attribute, value in patched:

@@ -11,18 +11,17 @@ from pathlib import Path
 
 import pytest
 
-import batch_study
 import matrix
-from batch_objects import CHAT
-from bedside.asking import registry, sending, store, submitting
+import providers
+from bedside.asking import registry, sending, store
 from bedside.build import notebooks, rounds
 from bedside.own import steps
 from bedside.read import paths
 from bedside.read.surroundings import here
 from bedside.write import plots
-from conftest import SILENT, with_fields
+from calling import answered_in_batches
+from conftest import SILENT
 
-PRICES = {"usd_per_million_in": 100.0, "usd_per_million_out": 1000.0, "batch_discount": 0.4}
 SHOWN = (".csv", ".md", ".json")
 NOTES = ("manifest", "errors")  # of when and how replies came
 WAY = ("date", "latency_s", "batch")  # what tells of the way alone
@@ -34,10 +33,10 @@ class Ways:
     def __init__(self, folder, service, patch):
         self.folder, self.service, self.patch = folder, service, patch
         for name in "ab":
-            patch.setitem(registry.entries(), name, with_fields(name, **PRICES))
+            entry = {"provider": "test", "base_url": service.url, "model": f"{name}-1"}
+            patch.setitem(registry.entries(), name, registry.as_model(name, entry))
         patch.setattr(paths, "EXTERNAL", folder / "external")
         patch.setattr(sending, "FIRST_S", 0.001)
-        patch.setattr(submitting, "TRIES", sending.RETRIES + 1)  # as often as directly
         patch.setattr(notebooks, "execute", self._execute)
         patch.setattr(plots, "save", matrix.undrawn)
         patch.setattr(steps.page, "write", lambda *_: None)
@@ -51,18 +50,19 @@ class Ways:
     def to(self, way):
         """Let recordings, request files, outputs and money be those of a way."""
         place = self.folder / way
-        batch_study.place(self.patch, place)
+        self.patch.setattr(paths, "RECORDINGS", place / "recordings")
+        self.patch.setattr(paths, "BATCHES", place / "batches")
         self.patch.setattr(here, "make", way)
         self.patch.setattr(here, "ledger", str(self.folder / "ledger"))
         self.patch.setattr(here, "figures", str(place / "figures"))
 
-    def batched(self, study):
-        """Ask a study in batches, and nothing directly."""
+    def batched(self, waiting):
+        """Ask a study in batches, and nothing directly; what ended a notebook."""
         self.to("batch")
-        before = len(self.service.posts)
-        submitting.submit(study, lambda line: None)
-        self.to("batch")  # from where waves were written
-        assert all(path != CHAT for path, _ in self.service.posts[before:])
+        before = len(self.service.bodies)
+        fault = answered_in_batches(waiting, self.service.answer)
+        assert len(self.service.bodies) == before
+        return fault
 
     def recorded(self, way):
         """{key: record} without what tells of the way."""
@@ -77,9 +77,10 @@ class Ways:
 
 
 @pytest.fixture
-def ways(tmp_path, batches, monkeypatch):
-    batches.polls = 0
-    return Ways(tmp_path, batches, monkeypatch)
+def ways(tmp_path, endpoint, monkeypatch):
+    endpoint.answer = lambda body: providers.completion(providers.PERSONAS["openai"], body)[0]
+    endpoint.script = lambda n, body: endpoint.answer(body)
+    return Ways(tmp_path, endpoint, monkeypatch)
 
 
 PAPERS = {  # notebooks, settings, what else the notebooks take
@@ -107,16 +108,11 @@ def test_a_paper(ways, paper):
     given = {"profile": "sample", "models": "a b", **settings}
     ways.to("direct")
     notebooks.run_all(names, {**given, **more, "mode": "record"}, jobs=1)
-    study = rounds.Notebooks({**given, **more}, paper)
-    study.left = names
-    matrix.copied(paths.FIGURES / "sample", Path(study.scratch.name, "sample"), "trust_lexical*")
-    ways.batched(study)
-    assert not study.fault
+    ways.patch.setattr(notebooks, "listed", lambda *_: names)
+    assert not ways.batched(lambda: rounds.waiting({**given, **more}, paper))
     direct, batch = ways.recorded("direct"), ways.recorded("batch")
     assert direct and direct == batch
     assert len({r["finish"] for r in batch.values()}) > 1
-    spent = batch_study.spent("direct")  # batches cost as much less as the entries say
-    assert spent > 0 and batch_study.spent("batch") == pytest.approx(0.6 * spent)
     notebooks.run_all(names, {**given, **more, "mode": "replay"}, jobs=1)
     direct, batch = ways.outputs("direct"), ways.outputs("batch")
     assert direct and direct.keys() == batch.keys()

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from bedside.asking import registry
-from bedside.papers.meddialbench import costs, design, study
+from bedside.papers.meddialbench import costs, study
 from bedside.read.surroundings import here
 from bedside.run import Run
 
@@ -17,9 +17,7 @@ def test_whole_studies_are_priced_by_the_call(monkeypatch, tmp_path):
     cheap = {"model": "cheap", "provider": "test", "base_url": "http://127.0.0.1:9/v1"}
     cheap |= {"usd_per_million_in": 0.01, "usd_per_million_out": 0.02, "price_date": "2026-11-01"}
     monkeypatch.setitem(registry.entries(), "cheap", registry.as_model("cheap", cheap))
-    plan = design.read(run)
-    cases, scripts = asyncio.run(study.cases(run, plan, 0))
-    given = study.SetUp(plan, cases, scripts, len(cases))
+    given = asyncio.run(study.set_up(run))
     of = costs.expected(run, given, 13.66, 60, ["cheap"]).loc["the paper's study"]
     tokens = [of[f"{what} tokens, millions"] for what in ("prompt", "reply")]
     # 85 cases, 17 configurations, five doctors; 2 * 13.66 + 1 statements of 60 tokens

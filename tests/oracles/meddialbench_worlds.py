@@ -14,7 +14,7 @@ NAN = float("nan")
 PLAN = designs.read(SimpleNamespace(reads=lambda name, path: None))
 PAIRS = {c: levels for c, levels in PLAN.configurations().items() if len(levels) > 1}
 DOCTORS, CASES = ["a", "b", "rules"], [f"case-{k}" for k in range(24)]
-seeds = pytest.mark.parametrize("seed", range(3))
+seeds = pytest.mark.parametrize("seed", [1])
 
 
 def world(seed):

@@ -1,4 +1,4 @@
-"""MedDialBench's accuracy, changes and interactions, against counting case by case."""
+"""What MedDialBench's notebooks compute of consultations, against counting case by case."""
 
 import itertools
 
@@ -21,20 +21,23 @@ from meddialbench_worlds import (
     world,
 )
 from scipy.stats import binomtest
+from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.multitest import multipletests
 
 from bedside import stats
-from bedside.papers.meddialbench import scores
-from bedside.papers.meddialbench.printed import share
+from bedside.papers.meddialbench import consultations as talks
+from bedside.papers.meddialbench import judging, scores, study
 from cells import wanted
-from meddialbench_cells import (
-    accuracy,
-    baseline_rows,
-    dose,
-    moved,
-    of_interactions,
-    selected,
-    vulnerable,
+
+VALIDATION, BASELINE, SINGLE, COMBINED, VULNERABLE = (
+    f"meddialbench/{name}"
+    for name in (
+        "01_design_and_validation",
+        "02_baseline",
+        "03_single_dimension",
+        "04_interactions",
+        "05_vulnerability",
+    )
 )
 
 
@@ -45,104 +48,179 @@ def run(run_of):
     return run
 
 
-# ---- accuracy, turns, coverage, severity
+def cells_of(done):
+    return done.groupby(["model", "configuration"])
+
+
+# ---- shares and means
 
 
 @seeds
-def test_accuracy_is_the_share_right_of_what_is_scored_with_bounds_for_the_rest(seed):
+def test_accuracy_is_the_share_right_of_what_is_scored_with_bounds_for_the_rest(run, seed):
     done = world(seed)
-    made = accuracy(done).set_index(["model", "configuration"])
-    for key, mine in done.groupby(["model", "configuration"]):
-        right, lost = (mine["correct"] == 1).sum(), mine["correct"].isna().sum()
-        r, n = made.loc[key], len(mine) - lost
-        assert (r["value"], r["n"]) == pytest.approx((100 * right / n, n))
-        told = lost, 100 * right / len(mine), 100 * (right + lost) / len(mine)
-        told = told if lost else [NAN] * 3
+    made = wanted(SINGLE, "accuracy", judged=done).set_index(["model", "configuration"])
+    nine = rows(wanted(VULNERABLE, "accuracy", judged=done))
+    for key, part in cells_of(done):
+        value, n, lost = counted(part["correct"], 100)
+        r, right = made.loc[key], value * n / 100
+        assert (r["value"], r["n"]) == nine[key][:2] == pytest.approx((value, n))
+        told = (
+            (lost, 100 * right / len(part), 100 * (right + lost) / len(part)) if lost else [NAN] * 3
+        )
         assert (r["unscored"], r["worst"], r["best"]) == pytest.approx(told, nan_ok=True)
         limits = r[["low", "high"]].astype(float)
         assert limits.notna().all() == (n >= stats.LEAST)
         assert limits.isna().all() or 0 <= r["low"] <= r["value"] <= r["high"] <= 100
-    assert len(made) == done.groupby(["model", "configuration"]).ngroups
+    assert len(made) == len(nine) == cells_of(done).ngroups
 
 
 @seeds
 def test_the_baseline_and_doses_are_means_over_cases(run, seed):
     done = world(seed)
     first = done[done["configuration"] == "baseline"]
-    columns = {"Turns": "turns", "Coverage": "coverage", "Cov/Turn": "per_turn"}
     expected = {(m, "Acc"): counted(f["correct"], 100) for m, f in first.groupby("model")}
-    for m, f in first.groupby("model"):
-        expected |= {(m, column): counted(f[of]) for column, of in columns.items()}
-    found = rows(baseline_rows(run, first))
+    for (m, f), (column, of) in itertools.product(
+        first.groupby("model"),
+        {"Turns": "turns", "Coverage": "coverage", "Cov/Turn": "per_turn"}.items(),
+    ):
+        expected[m, column] = counted(f[of])
+    two, selected = wanted(BASELINE, "two", "selected", judged=first, run=run)
+    found = rows(two)
     same({k: found[k] for k in expected}, expected)
-    made = dose(run, PLAN, done)
-    right, found = by(done), rows(made.assign(unscored=0)[made["source"] == "run"])
+    (kept,) = rows(pd.concat(selected)).values()
+    assert kept == pytest.approx(counted(first.groupby("case")["correct"].max(), 100))
+    dose = wanted(SINGLE, "dose", judged=done, run=run, plan=PLAN).query("source == 'run'")
+    right, found = by(done), rows(dose.assign(unscored=0))
     steps = [(d, k, n) for d in PLAN.dimensions for k, n in enumerate(PLAN.of(d))]
-    assert {name: v[:2] for name, v in found.items()} == {
-        (f"{d} {k}", m): pytest.approx(counted(right[m, n if k else "baseline"].values())[:2])
+    expected = {
+        (f"{d} {k}", m): (*counted(right[m, n if k else "baseline"].values())[:2], 0)
         for (d, k, n), m in itertools.product(steps, DOCTORS)
     }
-    most = first.groupby("case")["correct"].max()
-    (kept,) = rows(selected(run, first)).values()
-    assert kept == pytest.approx(counted(most, 100))
+    same(found, expected)
+
+
+@seeds
+def test_misled_is_counted_of_all_and_of_wrong_diagnoses_by_pathway(run, seed):
+    done, expected = world(seed), {}
+    polluting = {n for n in PLAN.adverse if PLAN.pathway(n) == "pollution"}
+    parts = {c: [c] for c, levels in PLAN.configurations().items() if polluting & {*levels}}
+    parts["all with pollution"] = [*parts]
+    parts["without pollution"] = PLAN.configurations().keys() - parts.keys() - {"baseline"}
+    for (name, of), m in itertools.product(parts.items(), DOCTORS):
+        part = done[done["configuration"].isin(of) & (done["model"] == m)]
+        expected[name, f"{m}: % of all"] = counted(part["misled"], 100)
+        wrong = part[part["correct"] == 0]["misled"]
+        expected[name, f"{m}: % of the wrong ones"] = counted(wrong, 100)
+    found = wanted(VULNERABLE, "found", judged=done, run=run, plan=PLAN)
+    same(rows(pd.concat(found)), {k: v for k, v in expected.items() if v[1] or v[2]})
+
+
+@seeds
+def test_ends_are_counted_by_speaker_with_their_reasons(seed):
+    done, expected = world(seed), {}
+    for m, part in done.groupby("model"):
+
+        def share(name, hits, part=part, m=m):
+            expected[name, m] = 100 * np.mean(hits), len(part), 0
+
+        for (end, who), _ in part.groupby(["end", "by"]):
+            name = f"{who}: {talks.ENDS[end]}" if who else talks.ENDS[end]
+            share(name, (part["end"] == end) & (part["by"] == who))
+        whole = part["end"].isin(["ended", "limit"])
+        for what, why in (
+            ("no answer", part["why"]),
+            ("no diagnosis", part["reply_status"].where(whole, "")),
+        ):
+            reasons = why.str.split(":").str[0]
+            for reason in {*reasons} - {""}:
+                share(f"{what}: {reason}", reasons == reason)
+        share(talks.CUT, part["truncated"] > 0)
+        uncut = part[part["truncated"] == 0]["correct"].dropna()
+        expected[talks.UNCUT, m] = 100 * uncut.mean(), len(uncut), 0
+    same(rows(talks.ends(done)), expected)
+
+
+def test_intervals_are_over_cases():
+    # 12 cases, all their 17 configurations alike: the interval is as wide as one of 12 is
+    done = world(0).query("case in @CASES[:12]").assign(truncated=0, end="ended", by="")
+    done["end"] = np.where(done["case"].isin(CASES[:6]), "ended", "limit")
+    made = talks.ends(done).query("row == 'the doctor ended it' and column == 'a'")
+    twelve, alone = (binomtest(n // 2, n).proportion_ci(method="wilson") for n in (12, 204))
+    assert made["value"].item() == 50 and made["n"].item() == 204
+    assert made["low"].item() < 100 * twelve.low < 100 * alone.low
+
+
+# ---- changes
 
 
 @seeds
 def test_changes_are_paired_by_case_with_exact_tests_corrected_over_all(run, seed):
     done, p = world(seed), {}
-    *changes, table, figure = moved(run, done)
-    changes = [f.set_index(["model", "configuration"]) for f in changes]
-    found = dict(zip(("correct", "coverage", "turns"), changes))
-    for column, made in found.items():
-        values = by(done, column)
+    names = "changed", "covered", "turned", "moved", "parts"
+    *changes, moved, parts = wanted(SINGLE, *names, judged=done, run=run)
+    moved, parts = pd.concat(moved), pd.concat(parts)
+    table, figure = rows(moved.assign(unscored=0)), rows(parts)
+    profiles, marked = wanted(VULNERABLE, "profiles", "marked", judged=done, run=run)
+    lost = rows(profiles.assign(unscored=0))
+    for column, made in zip(("correct", "coverage", "turns"), changes):
+        values, made = by(done, column), made.set_index(["model", "configuration"])
         assert {*made.index} == {key for key in values if key[1] != "baseline"}
         for (m, c), r in made.iterrows():
             base, other = values[m, "baseline"], values[m, c]
-            both = sorted(base.keys() & other.keys())
-            gaps = [other[k] - base[k] for k in both]
-            assert (r["n"], r["value"]) == (len(both), pytest.approx(np.mean(gaps)))
-            limits = r[["low", "high"]].astype(float)
-            assert limits.notna().all() == (len(both) >= stats.LEAST)
-            assert limits.isna().all() or r["low"] <= r["value"] <= r["high"]
-            if column == "correct":
-                lost, won = gaps.count(-1), gaps.count(1)
-                p[m, c] = binomtest(lost, lost + won).pvalue if lost + won else 1.0
-                least = stats.mde_paired(len(both), (lost + won) / len(both))
-                told = r[["lost", "won", "p", "detectable"]].tolist()
-                assert told == pytest.approx([lost, won, p[m, c], least], nan_ok=True)
-    holm = multipletests([p[key] for key in found["correct"].index], method="holm")[1]
-    assert found["correct"]["p_holm"].tolist() == pytest.approx(holm.tolist())
-    assert found["turns"][["lost", "won", "p", "p_holm"]].isna().all(axis=None)
-    tables_of_changes(run, done, table, figure, *(f.reset_index() for f in changes))
+            gaps = [other[k] - base[k] for k in base.keys() & other.keys()]
+            n, mean, ends_ = len(gaps), np.mean(gaps), r[["low", "high"]].astype(float)
+            assert (r["n"], r["value"]) == (n, pytest.approx(mean))
+            assert ends_.notna().all() == (n >= stats.LEAST)
+            assert ends_.isna().all() or r["low"] <= r["value"] <= r["high"]
+            if column != "correct":
+                has(table, {(c, f"{m}: change of {column}"): mean})
+                continue
+            lost_, won = gaps.count(-1), gaps.count(1)
+            p[m, c] = binomtest(lost_, lost_ + won).pvalue if lost_ + won else 1.0
+            least = stats.mde_paired(n, (lost_ + won) / n)
+            told = r[["lost", "won", "p", "detectable"]].tolist()
+            assert told == pytest.approx([lost_, won, p[m, c], least], nan_ok=True)
+            has(table, {(c, f"{m}: p"): p[m, c], (c, f"{m}: p, Holm"): r["p_holm"]})
+            has(table, {(c, f"{m}: change, points"): 100 * mean})
+            if least == least:
+                has(table, {(c, f"{m}: detectable change, points"): 100 * least})
+            has(figure, {(f"{c}, {m}", "change of accuracy, points"): 100 * mean})
+            has(lost, {(c, m): -mean})
+            assert [-r["high"], -r["low"]] == ends(profiles, (c, m))
+            assert [100 * r["low"], 100 * r["high"]] == ends(moved, (c, f"{m}: change, points"))
+            assert marked[m, f"{c}, marked"] == float(p[m, c] < 0.05)
+    holm = multipletests([p[tuple(k)] for k in changes[0][scores.KEYS].to_numpy()], method="holm")
+    assert changes[0]["p_holm"].tolist() == pytest.approx(holm[1].tolist())
+    assert changes[2][["lost", "won", "p", "p_holm"]].isna().all(axis=None)
 
 
-def tables_of_changes(run, done, table, figure, changed, covered, turned):
-    """What tables show of changes: points of accuracy, shares of coverage, marks below 0.05."""
-    moved, shown = rows(table.assign(unscored=0)), rows(figure)
-    profile, right, marked = vulnerable(run, PLAN, done, "profiles", "accuracy", "marked")
-    lost, nine = rows(profile.assign(unscored=0)), rows(right)
-    for r in changed.itertuples():
-        c, m, points = r.configuration, r.model, 100 * r.value
-        p = {(c, f"{m}: p"): r.p, (c, f"{m}: p, Holm"): r.p_holm}
-        has(moved, p | {(c, f"{m}: change, points"): points})
-        if r.detectable == r.detectable:
-            has(moved, {(c, f"{m}: detectable change, points"): 100 * r.detectable})
-        has(shown, {(f"{c}, {m}", "change of accuracy, points"): points})
-        has(lost, {(c, m): -r.value})
-        assert [-r.high, -r.low] == ends(profile, (c, m))
-        limits = [100 * r.low, 100 * r.high]
-        assert limits == ends(table, (c, f"{m}: change, points"))
-        assert limits == ends(figure, (f"{c}, {m}", "change of accuracy, points"))
-        assert marked[m, f"{c}, marked"] == float(r.p < 0.05)
-    for r in covered.itertuples():
-        c, m = r.configuration, r.model
-        has(moved, {(c, f"{m}: change of coverage"): r.value})
-        has(shown, {(f"{c}, {m}", "change of coverage"): r.value})
-    for r in turned.itertuples():
-        has(moved, {(r.configuration, f"{r.model}: change of turns"): r.value})
-    for (m, c), mine in done.groupby(["model", "configuration"]):
-        assert shown[c, m] == pytest.approx(counted(mine["coverage"]))
-        assert nine[m, c] == pytest.approx(counted(mine["correct"], 100))
+@seeds
+def test_worst_cases_are_the_largest_losses_and_ties_are_all_named(seed):
+    changed = scores.changes(world(seed))
+    table = scores.worst(changed)
+    for m, part in changed.groupby("model"):
+        tied = part[part["value"] == part["value"].min()]
+        name, r = f"worst: {', '.join(sorted(tied['configuration']))}", tied.iloc[0]
+        assert rows(table)[m, name][:2] == pytest.approx((-100 * r["value"], tied["n"].min()))
+        limits = [-100 * r["high"], -100 * r["low"]] if len(tied) == 1 else [NAN, NAN]
+        assert limits == ends(table, (m, name))
+
+
+@seeds
+def test_strategies_are_turns_and_losses_paired_by_case(run, seed):
+    done, expected = world(seed), {}
+    for m in DOCTORS:
+        first = done[(done["model"] == m) & (done["configuration"] == "baseline")]
+        expected[m, "turns, baseline"] = counted(first["turns"])
+        losses = {"coverage": ("loss of coverage, {}", 1)}
+        losses["correct"] = "loss of accuracy, {}, points", 100
+        for c, (column, (what, scale)) in itertools.product(("C4", "C3"), losses.items()):
+            base, other = (by(done, column).get((m, x), {}) for x in ("baseline", c))
+            gaps = [scale * (base[k] - other[k]) for k in base.keys() & other.keys()]
+            if gaps:
+                expected[m, what.format(c)] = np.mean(gaps), len(gaps), 0
+    made = pd.concat(wanted(VULNERABLE, "strategy", judged=done, run=run))
+    same(rows(made.query("source == 'run'")), expected)
 
 
 # ---- combinations
@@ -159,131 +237,140 @@ def equation_1(cells):
     return pair / (one * other / base) if one * other * base > 0 else NAN
 
 
-@seeds
+@pytest.mark.parametrize("seed", [1, 2])
 def test_observed_over_expected_is_equation_1_over_the_cases_of_all_four_cells(run, seed):
     done = world(seed)
     if seed == 2:  # nobody is right under one level: nothing is expected of its pairs
         done.loc[(done["model"] == "a") & (done["configuration"] == "dominant"), "correct"] = 0.0
-    right, expected, told = by(done), {}, {}
+    right, expected = by(done), {}
     for model, pair in itertools.product(DOCTORS, PAIRS):
         if (model, pair) in right:
             cells = [*four(right, model, pair).values()]
-            able = [cell for cell in cells if cell[1:] == [1, 1, 1]]
-            told[model, pair] = (
-                len(cells),
-                equation_1(cells),
-                len(able),
-                sum(1 - c[0] for c in able),
-            )
+            expected[model, pair] = len(cells), equation_1(cells)
     for pair in PAIRS:
         if ("b", pair) in right:
             a, b = four(right, "a", pair), four(right, "b", pair)
             both = [[x[k] for k in sorted(a.keys() & b.keys())] for x in (a, b)]
             mean = np.mean([equation_1(cells) for cells in both])
             expected["mean", pair] = len(both[0]), mean
-    made = scores.interactions(done, PAIRS | {"three": ("vague", "dominant", "denial")}, run)
+    three = {"three": ("vague", "dominant", "complete_denial")}
+    made = scores.interactions(done, PAIRS | three, run)
     numbers = made.set_index(["model", "configuration"])[["n", "value"]]
-    same(
-        {k: tuple(v) for k, v in numbers.iterrows()}, {k: v[:2] for k, v in told.items()} | expected
-    )
+    same({k: tuple(v) for k, v in numbers.iterrows()}, expected)
     known = made.dropna(subset=["low"])
-    assert (
-        len(known)
-        and (known["n"] >= stats.LEAST).all()
-        and known["value"].between(known["low"], known["high"]).all()
-    )
-    _, cells = of_interactions(run, PLAN, done)  # the notebook's own way
-    same({tuple(c[:2]): (c[2], c[3], *c[4:]) for c in cells}, told)
+    assert len(known) and (known["n"] >= stats.LEAST).all()
+    assert known["value"].between(known["low"], known["high"]).all()
     run.models = ["a"]
     assert "mean" not in {*scores.interactions(done, PAIRS, run)["model"]}
 
 
 @seeds
 def test_what_fails_only_in_combination_is_counted_and_pooled(run, seed):
-    done = world(seed)
+    done, able = world(seed), {}
     right = by(done)
-    able = {
-        (m, pair): [
-            k for k in CASES if all(right[m, c].get(k) == 1 for c in ("baseline", *PAIRS[pair]))
-        ]
-        for m, pair in itertools.product(DOCTORS, PAIRS)
-        if (m, pair) in right
-    }
-    failed = {
-        (m, pair, k)
-        for (m, pair), cases in able.items()
-        for k in cases
-        if right[m, pair].get(k) == 0
-    }
+    for m, pair in itertools.product(DOCTORS, PAIRS):
+        alone = [right[m, c] for c in ("baseline", *PAIRS[pair])]
+        if (m, pair) in right:
+            able[m, pair] = [k for k in CASES if all(cell.get(k) == 1 for cell in alone)]
     keys = ["model", "configuration", "case"]
-    only = scores.only_combined(done, PAIRS)
-    assert {tuple(x) for x in only[keys].to_numpy()} == failed and len(only) == len(failed)
-    lost = scores.lost(done)
-    assert {tuple(x) for x in lost[keys].to_numpy()} == {
+    found = [*map(tuple, scores.eligible(done, PAIRS)[keys].to_numpy())]
+    assert sorted(found) == sorted((*key, k) for key, cases in able.items() for k in cases)
+    lost = [*map(tuple, scores.lost(done)[keys].to_numpy())]
+    assert sorted(lost) == sorted(
         (m, c, k)
         for (m, c), cases in right.items()
         for k, v in cases.items()
         if v == 0 and right[m, "baseline"].get(k) == 1
-    }
-
+    )
     lies = [pair for pair in PAIRS if "fabricating" in PAIRS[pair]]
     groups = {"pairs with fabricating": lies, "other pairs": [p for p in PAIRS if p not in lies]}
     groups |= {p: [p] for p in PAIRS}
     whose = {m: [m] for m in DOCTORS} | {"all models": ["a", "b"]}
     cells = {
         (group, f"fail only in combination, %, {who}"): [
-            float((m, pair, k) in failed) if k in right[m, pair] else NAN
+            1 - right[m, pair].get(k, NAN)
             for m, pair in itertools.product(models, pairs)
             for k in able.get((m, pair), ())
         ]
         for (group, pairs), (who, models) in itertools.product(groups.items(), whose.items())
     }
-    made = wanted("meddialbench/04_interactions", "alone", run=run, judged=done, pairs=PAIRS)
+    made = wanted(COMBINED, "alone", run=run, judged=done, pairs=PAIRS)
     same(rows(made), {name: counted(values, 100) for name, values in cells.items() if values})
-    worst = scores.most_misled(done).iloc[0]
-    assert (worst["correct"], worst["misled"], worst["model"]) == (0, 1, "rules")
 
 
-def outcomes_of(cells, model="m"):
-    """Outcomes from {configuration: (levels, right or not of each case)}."""
-    made = [
-        (f"case-{k}", name, levels, model, float(v))
-        for name, (levels, right) in cells.items()
-        for k, v in enumerate(right)
-    ]
-    columns = ["case", "configuration", "levels", "model", "correct"]
-    return pd.DataFrame(made, columns=columns)
+# ---- patients, judges and samples
 
 
-def simulated(rng, cases, effects, both):
-    """Cases with a luck of their own; effects: log odds of failure by level, and of both in C1."""
-    luck = rng.normal(-1.5, 0.7, cases)
-    cells = {"baseline": (), **{n: (n,) for n in effects}, "C1": ("fabricating", "withholding")}
-    odds = {k: luck + sum(effects[n] for n in v) + both * (k == "C1") for k, v in cells.items()}
-    return outcomes_of(
-        {k: (v, rng.random(cases) > 1 / (1 + np.exp(-odds[k]))) for k, v in cells.items()}
+@seeds
+def test_adherence_is_a_mean_by_kind_of_configuration(seed):
+    done, expected = world(seed), {}
+    none, *active = judging.KINDS
+    names = {"activation": "Activation", "isolation": "Isolation", "full": "Full Pass"}
+    kinds = {**{kind: [kind] for kind in judging.KINDS}, "All non-baseline": active}
+    for (name, of), m, key in itertools.product(kinds.items(), DOCTORS, names):
+        part = done[done["kind"].isin(of) & (done["model"] == m)]
+        if (name, key) != (none, "activation"):
+            expected[f"{name}, {m}", names[key]] = counted(part[key], 100)
+    same(rows(wanted(VALIDATION, "adherence", shown=done)), expected)
+    five = {
+        (m, "adherence, %"): counted(np.concatenate([*part["shown"]]), 100)
+        for m, part in done.groupby("model")
+    }
+    same(rows(wanted(VALIDATION, "extremes", seen=done)), five)
+
+    levels, expected = ["incoherent", "fabricating", "withholding"], {}
+    part = done[done["configuration"].isin(levels)]
+    rules = part["model"] == "rules"
+    seen = {"x": part, "y": part.assign(activation=part["activation"].where(rules, 1.0))}
+    columns = {n: [n] for n in levels} | {"mean": levels}
+    columns["incoherent and fabricating"] = levels[:2]
+    for name, (column, among) in itertools.product(("x", "y", "rules"), columns.items()):
+        of = seen["x" if name == "rules" else name]  # the rules are one patient, whoever is tried
+        of = of[(rules == (name == "rules")) & of["configuration"].isin(among)]
+        expected[name, column] = counted(of["activation"])
+    pilots = [f.assign(patient=name) for name, f in seen.items()]
+    same(rows(wanted(VALIDATION, "alone", pilots=pilots)), expected)
+
+
+@seeds
+def test_two_judges_agree_as_a_library_counts(seed):
+    first, rng = world(seed), np.random.default_rng(seed)
+    other = first.assign(
+        correct=first["correct"].where(rng.random(len(first)) < 0.7, 1.0),
+        misled=first["misled"].where(rng.random(len(first)) < 0.7, 0.0),
     )
+    pairs = judging.compared_on("a and b", first, other[::-1])
+    same_, kappas = wanted(VALIDATION, "same", "kappas", pairs=pairs)
+    at = {column: v for (_, column), v in rows(same_).items()}
+    wrong = ((first["correct"] == 0) & (other["correct"] == 0)).to_numpy()
+    for column, what, of in (
+        ("correct", "diagnosis", slice(None)),
+        ("misled", "misled or not", slice(None)),
+        ("misled", judging.WRONG, wrong),
+    ):
+        one, two = (f[column].to_numpy()[of] for f in (first, other))
+        both = ~np.isnan(one) & ~np.isnan(two)
+        alike = 100 * (one == two)[both].mean(), both.sum(), (~both).sum()
+        assert at[f"{what}: same, %"] == pytest.approx(alike)
+        ours = kappas["a and b, this run", f"{what}: kappa"]
+        kappa = cohen_kappa_score(one[both], two[both])
+        assert (ours.value, ours.n) == pytest.approx((kappa, both.sum()))
 
 
-@pytest.mark.parametrize("both", [-2.5, 2.5])
-def test_a_mixed_model_finds_the_effects_that_were_simulated(both):
-    rng, effects = np.random.default_rng(4), {"vague": 0.0, "fabricating": 2.5, "withholding": 1.0}
-    done = simulated(rng, 150, effects, both)
-    done.loc[::40, "correct"] = NAN
-    worse = done.assign(model="bad", correct=done["correct"] * (rng.random(len(done)) < 0.4))
-    made = scores.mixed(done, PLAN).set_index("row")
-    assert made.at["fabricating", "low"] > np.e and made.at["baseline", "high"] < 1
-    assert made.at["vague", "low"] < 1 < made.at["vague", "high"]
-    at = made.loc["C1: fabricating × withholding"]
-    assert at["high"] < 1 if both < 0 else at["low"] > 1
-    assert (made["n"] == done["correct"].notna().sum()).all()
-    if both > 0:
-        two = scores.mixed(pd.concat([done, worse]), PLAN).set_index("row")
-        assert two.at["bad (against m)", "low"] > 1
+def test_a_sample_in_strata_is_even_and_draws_the_same_again(run):
+    held = world(0)[["item", "case", "configuration", "model"]]
+    for size in (51, 60, 0, 5000):
+        part = study.in_strata(run, held, size)
+        counts = cells_of(part).size()
+        assert len(part) == (min(size, len(held)) or len(held)) and counts.max() - counts.min() < 2
+        assert len(counts) == 51 and not part.duplicated().any()
+        assert part.equals(study.in_strata(run, held, size))
 
 
-@pytest.mark.parametrize("right", [[0, 0, 0], [1, 1, 1], [NAN] * 3, [1], [NAN, 1, 1]])
-def test_there_is_no_mixed_model_of_what_does_not_vary(right):
-    done = outcomes_of({"baseline": ((), right), "vague": (("vague",), right)})
-    (odds,) = rows(scores.mixed(done, PLAN)).values()
-    assert odds[0] != odds[0] and odds[1] == 2 * np.isfinite(right).sum()
+def test_only_cases_that_a_model_diagnoses_at_baseline_count_when_asked():
+    done = world(2)
+    part, told = study.kept(done, True)
+    right = by(done)
+    able = {k for m in ("a", "b") for k, v in right[m, "baseline"].items() if v == 1}
+    assert {*part["case"]} == able and len(part) == done["case"].isin(able).sum()
+    assert f"{len(able)} of {len(CASES)} cases" in told and study.kept(done, False)[0] is done

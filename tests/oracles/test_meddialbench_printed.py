@@ -1,4 +1,4 @@
-"""What MedDialBench's notebook 06 computes, against brute force and simulation."""
+"""What MedDialBench's printed counts imply, against brute force and simulation."""
 
 import itertools
 
@@ -13,17 +13,14 @@ from bedside.papers.meddialbench.design import BASELINE
 from bedside.papers.meddialbench.printed import (
     MODELS,
     SCALES,
-    SLOPES,
     N,
     beyond,
-    combinations,
     counts,
     excess,
-    least_discordant,
     marks,
     mean_over_expected,
+    power_ends,
 )
-from bedside.read import paths
 from bedside.stats.rounded import exact
 
 
@@ -34,64 +31,38 @@ def run(run_of):
 
 @pytest.fixture
 def pairs(run):
-    return combinations(designs.read(run))
-
-
-# ---- which cases can have changed sides
+    return designs.read(run).combinations
 
 
 @pytest.mark.parametrize("x, y, n", [(7, 3, 9), (9, 1, 12), (5, 5, 10)])
 def test_overlaps_are_those_of_all_pairs_of_sets(x, y, n):
-    first, seen = set(range(x)), {True: set(), False: set()}
+    seen = {True: set(), False: set()}
     for second in itertools.combinations(range(n), y):
-        both = len(first & set(second))
-        a = np.arange(n) < x
-        b = np.isin(np.arange(n), second)
-        seen[bool(stats.mcnemar(a, b) < 0.05)].add(both)
-    every = seen[True] | seen[False]
-    assert overlaps.right_in_both(x, y, n=n) == (min(every), max(every))
-    for mark, found in seen.items():
+        first, other = np.arange(n) < x, np.isin(np.arange(n), second)
+        seen[bool(stats.mcnemar(first, other) < 0.05)].add(int((first & other).sum()))
+    for mark, found in {**seen, None: seen[True] | seen[False]}.items():
         if found:
             assert overlaps.right_in_both(x, y, mark, n) == (min(found), max(found))
-        else:
-            with pytest.raises(ValueError, match="no overlap"):
-                overlaps.right_in_both(x, y, mark, n)
 
 
-def tables_of_four(n, right, shared):
-    """Eligible cases and failing ones of every whole table, by drawing up all four sets of n."""
-    base, found = range(right[0]), {}
-    three = (itertools.combinations(range(n), k) for k in right[1:])
-    for a, b, both in itertools.product(*map(list, three)):
-        kept = [len({*base} & {*x}) for x in (a, b, both)]
-        if all(low <= k <= high for k, (low, high) in zip(kept, shared)):
-            able = {*base} & {*a} & {*b}
+@pytest.mark.parametrize("right, shared", [((4, 3, 3), [None] * 3), ((3, 4, 2), [2, 3, (0, 1)])])
+def test_eligible_cases_are_those_of_all_tables(right, shared):
+    """Every set of seven cases right under each level and the pair, five of them at baseline."""
+    base, n, found = {*range(5)}, 7, {}
+    ends = [(max(0, k + 5 - n), min(k, 5)) for k in right]
+    ends = [s if isinstance(s, tuple) else (s or a, s or b) for s, (a, b) in zip(shared, ends)]
+    for a, b, both in itertools.product(*(itertools.combinations(range(n), k) for k in right)):
+        if all(low <= len(base & {*x}) <= high for x, (low, high) in zip((a, b, both), ends)):
+            able = base & {*a} & {*b}
             found.setdefault(len(able), set()).add(len(able - {*both}))
-    return found
-
-
-@pytest.mark.parametrize(
-    "n, right, shared",
-    [
-        (6, (5, 4, 3, 2), [(0, 6)] * 3),
-        (6, (5, 4, 4, 3), [(3, 3), (4, 4), (2, 3)]),
-        (7, (4, 3, 4, 2), [(1, 2), (2, 4), (0, 1)]),
-    ],
-)
-def test_eligible_cases_are_those_of_all_tables(n, right, shared):
-    found = tables_of_four(n, right, shared)
-    made = overlaps.failing(right, tuple(shared), n)
-    assert list(made["eligible"]) == sorted(found)
-    for r in made.itertuples():
-        assert (r.fewest, r.most) == (min(found[r.eligible]), max(found[r.eligible]))
-        assert found[r.eligible] == set(range(r.fewest, r.most + 1))  # `pooled` rests on this
+    made = overlaps.failing(5, ends).set_index("eligible")
+    assert made.index.tolist() == sorted(found)
+    for e, r in made.iterrows():
+        assert found[e] == {*range(r["fewest"], r["most"] + 1)}
 
 
 def test_models_are_pooled_over_all_their_tables():
-    parts = [
-        pd.DataFrame({"eligible": [1, 3], "fewest": [0, 1], "most": [1, 2]}),
-        pd.DataFrame({"eligible": [2, 4], "fewest": [1, 0], "most": [2, 3]}),
-    ]
+    parts = [overlaps.failing(9, e) for e in ([(4, 6), (6, 8), (5, 8)], [(5, 7), (6, 9), (4, 9)])]
     sums = {}
     for a, b in itertools.product(*(part.itertuples() for part in parts)):
         reach = range(a.fewest + b.fewest, a.most + b.most + 1)
@@ -100,55 +71,27 @@ def test_models_are_pooled_over_all_their_tables():
     assert {r.eligible: (r.fewest, r.most) for r in made.itertuples()} == {
         e: (min(found), max(found)) for e, found in sums.items()
     }
-    every = [(f / e, e) for e, found in sums.items() for f in found]
+    every = [(f / e, e) for e, found in sums.items() for f in found if e]
     for low, high in ((0, 1), (0.3, 0.5), (0.2, 0.34)):
-        fit = [(s, e) for s, e in every if low <= s and (s < high or high == 1)]
-        got = overlaps.within(made, low, high)
-        assert (got["low"], got["high"]) == pytest.approx((min(fit)[0], max(fit)[0]))
-        assert (got["fewest"], got["most"]) == (min(e for _, e in fit), max(e for _, e in fit))
-    assert np.isnan(overlaps.within(made, 0.99, 0.995)["low"])
-
-
-def test_committed_overlaps_are_made_of_the_printed_counts():
-    """A row of data/computed, made again."""
-    kept = pd.read_csv(paths.COMPUTED / "meddialbench" / "pairs.csv")
-    right = [int(counts().at[c, "Gemini"]) for c in (BASELINE, "withholding", "dominant", "C4")]
-    both = tuple(overlaps.right_in_both(right[0], y) for y in right[1:])
-    part = kept.query("pair == 'C4' and model == 'Gemini' and basis == 'margins'")
-    ends = part.iloc[[0, -1]]
-    made = overlaps.failing(tuple(right), both)
-    columns = ["eligible", "fewest", "most"]
-    assert made.iloc[[0, -1]].to_numpy().tolist() == ends[columns].to_numpy().tolist()
-    assert len(made) == len(part)
-    assert set(kept["model"]) == set(MODELS)
-
-
-# ---- interaction
-
-
-def test_slopes_are_the_derivatives_of_scales():
-    p, h = np.linspace(0.2, 0.9, 8), 1e-6
-    for name, harm in SCALES.items():
-        assert SLOPES[name](p) == pytest.approx((harm(p + h) - harm(p - h)) / (2 * h), rel=1e-6)
+        shares, sizes = zip(*((s, e) for s, e in every if low <= s and (s < high or high == 1)))
+        expected = min(shares), max(shares), min(sizes), max(sizes)
+        assert overlaps.within(made, low, high) == pytest.approx(expected)
+    assert np.isnan(overlaps.within(made, 0.991, 0.995)[0])
 
 
 @pytest.mark.parametrize("scale", SCALES)
 def test_the_error_lies_between_its_ends_whatever_cases_share(scale, pairs):
     """Cases are shared at random and in nested order; drawn again, the mean varies as said."""
-    rng, pair = np.random.default_rng(5), "C2"
-    cells = [pair, BASELINE, *pairs[pair]]
-    right = counts().loc[cells]
-    _, least, most = beyond(scale, pair, pairs[pair])
-    sign = np.array([1, 1, -1, -1])[:, None]
+    rng, cells = np.random.default_rng(5), ["C2", BASELINE, *pairs["C2"]]
+    _, least, most = beyond(scale, "C2", pairs["C2"])
     for shared in ("nested", "at random"):
-        rows = [
-            np.arange(N) < k if shared == "nested" else rng.permutation(np.arange(N) < k)
-            for k in right.to_numpy().ravel()
-        ]
+        rows = [np.arange(N) < k for k in counts().loc[cells].to_numpy().ravel()]
+        rows = rows if shared == "nested" else [rng.permutation(row) for row in rows]
+        weights = rng.multinomial(N, np.full(N, 1 / N), 2000) / N
         verdicts = np.array(rows).reshape(len(cells), len(MODELS), N)
-        weights = rng.multinomial(N, np.full(N, 1 / N), 4000) / N
         drawn = np.clip(np.einsum("cmn,dn->dcm", verdicts, weights), 0.5 / N, 1 - 0.5 / N)
-        spread = (sign * SCALES[scale](drawn)).sum(axis=1).mean(axis=1).std()
+        harm = np.einsum("c,dcm->dm", [1, 1, -1, -1], SCALES[scale](drawn))
+        spread = harm.mean(axis=1).std()
         assert 0.85 * least < spread < 1.15 * most, shared
         if shared == "nested":
             assert spread == pytest.approx(least, rel=0.15)
@@ -156,24 +99,26 @@ def test_the_error_lies_between_its_ends_whatever_cases_share(scale, pairs):
 
 def test_a_ratio_has_the_widest_interval_of_its_logarithm(pairs):
     """For one model; a mean of several varies no more than its parts."""
-    for c, levels in pairs.items():
-        each = [mean_over_expected(c, levels, [m]) for m in MODELS]
+    for c, (a, b) in pairs.items():
+        each = [mean_over_expected(c, (a, b), [m]) for m in MODELS]
         for m, found in zip(MODELS, each):
-            value, _, most = beyond("success multiplied", c, levels, counts()[[m]] / N)
-            ends = np.exp([-value, -value - 1.96 * most, -value + 1.96 * most])
-            assert found[:3] == pytest.approx(ends)
-        mean = mean_over_expected(c, levels, MODELS)
+            p = counts().loc[[c, BASELINE, a, b], m].to_numpy() / N
+            # right in as many cases on one side of the ratio, in as few as possible on the other
+            alike, apart = np.minimum.outer(p, p), np.maximum(0, np.add.outer(p, p) - 1)
+            both = np.block([[alike[:2, :2], apart[:2, 2:]], [apart[2:, :2], alike[2:, 2:]]])
+            w = np.array([1, 1, -1, -1]) / p
+            factor = np.exp(1.96 * np.sqrt(w @ (both - np.outer(p, p)) @ w / N))
+            value = p[0] * p[1] / (p[2] * p[3])
+            assert found[:3] == pytest.approx((value, value / factor, value * factor))
+        mean = mean_over_expected(c, (a, b), MODELS)
         assert mean.value == pytest.approx(np.mean([i.value for i in each]))
         assert min(i.low for i in each) <= mean.low and mean.high <= max(i.high for i in each)
-
-
-# ---- selection
 
 
 @pytest.mark.parametrize("alike", [True, False])
 def test_accuracy_again_lies_between_the_ends(alike):
     """Simulated: cases are selected by five dialogues, and the kept ones run again."""
-    rng, n, models = np.random.default_rng(8), 200_000, 5
+    rng, n, models = np.random.default_rng(8), 100_000, 5
     chance = rng.beta(1.2, 0.7, (n, 1 if alike else models)) * np.ones((1, models))
     first, second = (rng.random((n, models)) < chance for _ in range(2))
     kept = first.any(axis=1)
@@ -197,14 +142,12 @@ def test_the_least_accuracy_is_reached():
         reruns.expected_again(0.2, 0.1)  # each kept case has at least one of five right
 
 
-# ---- printed numbers
-
-
-def test_the_fewest_and_most_pairs_that_can_differ_are_those_of_all_overlaps():
-    for x, y in np.random.default_rng(1).integers(0, N + 1, (60, 2)).tolist():
-        both = range(max(0, x + y - N), min(x, y) + 1)
-        differ = [x + y - 2 * k for k in both]
-        assert least_discordant(x, y) == (min(differ), max(differ))
+def test_power_is_that_of_the_fewest_and_the_most_pairs_that_can_differ():
+    for x, y in np.random.default_rng(1).integers(0, N + 1, (8, 2)).tolist():
+        differ = [x + y - 2 * k for k in range(max(0, x + y - N), min(x, y) + 1)]
+        sides = [((d + x - y) / 2 / N, (d - x + y) / 2 / N) for d in (min(differ), max(differ))]
+        expected = [stats.mcnemar_power(25, *side, exact=True) for side in sides]
+        assert power_ends(x, y, 25) == pytest.approx(expected, nan_ok=True)
 
 
 def test_a_mark_is_possible_if_some_overlap_gives_it(run, monkeypatch):
@@ -216,47 +159,44 @@ def test_a_mark_is_possible_if_some_overlap_gives_it(run, monkeypatch):
     wrong = (table["row"] == "Gemini") & table["column"].isin(["incoherent", "fabricating"])
     table.loc[wrong, "value"] = [1, 0]
     monkeypatch.setattr(run, "published", lambda name: table)
-    other = marks(run)
-    off = other[~other["possible"]]
-    assert off[["configuration", "model", "starred"]].values.tolist() == [
-        ["incoherent", "Gemini", True],
-        ["fabricating", "Gemini", False],
+    off = marks(run).query("not possible")
+    assert off[["configuration", "starred"]].to_numpy().tolist() == [
+        ["incoherent", True],
+        ["fabricating", False],
     ]
     worst = stats.mcnemar_counts(34, 8)
     assert (off["low"].iloc[0], off["high"].iloc[1]) == (0.5, pytest.approx(worst))
 
 
-@pytest.mark.parametrize(
-    "scale, right",
-    [
-        # shares right of x, y and both beside a baseline of 68 of 85: x and y cost the same twice
-        ("success multiplied", [68, 51, 34, 25.5]),
-        ("risks added", [68, 51, 34, 17]),
-        # odds of failure 1/4, 2/3, 3/2 and 4 = 2/3 * 3/2 / (1/4)
-        ("odds of failure multiplied", [68, 51, 34, 17]),
-        # failures of 17, 34, 34 and 68 = 34 * 34 / 17
-        ("failures multiplied", [68, 51, 51, 17]),
-    ],
-)
-def test_an_interaction_is_0_where_effects_add_up_on_its_scale(scale, right):
-    names = ["baseline", "x", "y", "both", "less"]
-    made = pd.DataFrame({"m": [*right, right[-1] - 5]}, names) / N
+# shares right at a baseline of 68 of 85, of x, y and both: x and y cost the same twice
+APART = {
+    "success multiplied": [68, 51, 34, 25.5],
+    "risks added": [68, 51, 34, 17],
+    # odds of failure 1/4, 2/3, 3/2 and 4 = 2/3 * 3/2 / (1/4)
+    "odds of failure multiplied": [68, 51, 34, 17],
+    # failures of 17, 34, 34 and 68 = 34 * 34 / 17
+    "failures multiplied": [68, 51, 51, 17],
+}
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_an_interaction_is_0_where_effects_add_up_on_its_scale(scale):
+    right = APART[scale]
+    made = pd.DataFrame({"m": [*right, right[-1] - 5]}, ["baseline", "x", "y", "both", "less"]) / N
     assert excess(scale, "both", ("x", "y"), made).item() == pytest.approx(0)
     assert excess(scale, "less", ("x", "y"), made).item() > 0  # more harm than the parts foretell
 
 
-def mean_ratio(turns, covered, longest):
-    """The ends for one model whose means have no rounding."""
-    x, y = (exact(pd.Series({"m": float(v)})) for v in (turns, covered))
-    made = claims.mean_ratio(x, y, longest)
-    return made.low["m"], made.high["m"]
-
-
 def test_a_mean_of_ratios_lies_between_its_ends():
+    def ends(turns, covered, longest):
+        x, y = (exact(pd.Series({"m": float(v)})) for v in (turns, covered))
+        made = claims.mean_ratio(x, y, longest)
+        return made.low["m"], made.high["m"]
+
     # half have one turn, half two, and half cover all: the short ones (1 / 1) or the long (1 / 2)
-    assert mean_ratio(1.5, 0.5, 2) == pytest.approx((0.25, 0.5))
+    assert ends(1.5, 0.5, 2) == pytest.approx((0.25, 0.5))
     rng = np.random.default_rng(2)
-    for _ in range(20):
+    for _ in range(5):
         turns, covered = rng.integers(1, 21, 400), rng.random(400)
-        low, high = mean_ratio(turns.mean(), covered.mean(), 20)
+        low, high = ends(turns.mean(), covered.mean(), 20)
         assert low <= (covered / turns).mean() <= high

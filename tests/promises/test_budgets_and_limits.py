@@ -161,21 +161,6 @@ def test_what_was_paid_counts_whatever_came(priced, endpoint):
         tries = len(endpoint.bodies) - calls
         assert priced.spent() - before == pytest.approx(tries * expected[CHARGED[name][2]]), name
         before = priced.spent()
-    priced.elsewhere("batch")
-    for line in priced.request_file(prompts):
-        status, made, counts = CHARGED[name := line["body"]["messages"][0]["content"].strip()]
-        assert priced.cost_of([result(line, status, made)]) == pytest.approx(expected[counts]), name
-
-
-def test_a_line_is_paid_once_however_often_it_comes_and_never_if_it_was_not_answered(priced):
-    """Broken off twice alike, then twice the same answer: two calls of $0.17."""
-    a, *left = priced.request_file({i: f"question {i}" for i in "abc"})
-    half = result(a, 200, {**completion("half of it", "error"), "usage": USAGE})
-    whole = result(a, 200, {**completion(), "usage": USAGE})
-    ends = [{"code": f"batch_{c}", **SAID} for c in ("expired", "cancelled")]
-    lines = [result(x, None, None, error) for x, error in zip(left, ends)]
-    assert priced.cost_of([half, half, whole, whole, *lines]) == pytest.approx(2 * 0.17)
-    assert priced.cost_of([]) == 0 and len(priced.recorded()) == 1
 
 
 def test_a_storm_of_refusals_leaves_a_budget_alone(priced, endpoint):
@@ -281,16 +266,3 @@ def test_no_minute_has_more_than_the_entry_says(world, endpoint, monkeypatch, li
     for first in seen:
         assert sum(used for at in seen if first <= at < first + 59.9) <= most
     assert seen[-1] - seen[0] < 60 * 8  # and no longer than it takes
-
-
-def test_two_processes_of_one_make_share_a_models_limits(world, endpoint):
-    """Three calls at once, six in a minute (of a second here), each request once."""
-    times, (script, most) = [], counted(3)
-    endpoint.script = lambda n, body: times.append(time.monotonic()) or script(n, body)
-    world.model(max_concurrency=3, requests_per_minute=6)
-    both = [world.start([*range(12), f"only {who}"], minute=1.0) for who in "ab"]
-    for process in both:
-        process.join(60)
-        assert process.exitcode == 0
-    assert most[0] <= 3 and len(endpoint.bodies) == 14 == len(world.recorded())
-    assert times[-1] - times[0] >= 1.9  # the seventh and the thirteenth waited for their minute

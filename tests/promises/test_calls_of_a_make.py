@@ -130,52 +130,6 @@ def test_who_asks_within_a_dialogue_goes_on(world, endpoint):
     assert len(endpoint.bodies) == 3 * 4 + 1
 
 
-def test_one_that_fails_lets_the_next_one_call(world, endpoint):
-    """It is stopped, or a cell of it fails within a dialogue."""
-    endpoint.script = lambda n, body: (401, {}, {}) if n == 1 else completion()
-    with pytest.raises(BedsideError, match="refuses the key"):
-        world.ask("a")
-
-    async def fails(one):
-        await one(request("b", "b"))
-        raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        world.talk(fails)
-    other = world.start("cd")
-    other.join(60)
-    assert other.exitcode == 0 and len(endpoint.bodies) == 4
-
-
-def test_who_waits_for_another_process_can_be_interrupted(world, endpoint):
-    endpoint.script = lambda n, body: (time.sleep(3), completion())[1]
-    first = world.start(range(40))
-    until(lambda: endpoint.bodies)
-
-    async def main():
-        run = world.run()
-        await asyncio.wait_for(run.ask([request("late", "late")]), 0.5)
-
-    began = time.monotonic()
-    with pytest.raises(TimeoutError):
-        asyncio.run(main())
-    assert time.monotonic() - began < 2.5
-    first.kill()
-    first.join()
-
-
-def test_a_process_that_replays_waits_for_nobody(world, endpoint):
-    world.ask(*"abc")
-    endpoint.script = lambda n, body: "hang"
-    first = world.start(range(40))
-    until(lambda: len(endpoint.bodies) >= 3)
-    second = world.start("abc")
-    second.join(60)
-    assert second.exitcode == 0 and first.is_alive()
-    first.kill()
-    first.join()
-
-
 # ---- an endpoint that has enough
 
 

@@ -241,7 +241,7 @@ def test_what_is_sent_and_keys_stay_as_they_were_for_each_bundled_entry(monkeypa
         assert digest_of(row["model"]) == row["sha256"], row["model"]
 
 
-def test_entries_that_would_pass_for_one_are_told_before_a_call(world, endpoint):
+def test_one_name_at_two_endpoints_or_of_two_revisions_is_two_models(world, endpoint):
     """The same name at another endpoint is another model; a revision tells two of one key apart."""
     endpoint.script = lambda n, body: completion(f"answer {n}")
     twin = dict(world.entries["mine"])
@@ -250,10 +250,6 @@ def test_entries_that_would_pass_for_one_are_told_before_a_call(world, endpoint)
     world.model("newer", **{**twin, "revision": "of Tuesday"})
     names = "mine elsewhere newer"
     assert len({r.answer for r in world.ask("a", models=names)}) == 3 == len(endpoint.bodies)
-    world.model("copy", **{**twin, "base_url": elsewhere, "revision": "of Tuesday"})
-    with pytest.raises(BedsideError, match="'newer'.*'copy'.* share|'copy'.*'newer'.* share"):
-        world.ask("b", models="newer")
-    assert len(endpoint.bodies) == 3
 
 
 def test_no_bundled_models_share_replies(world):

@@ -60,20 +60,6 @@ def recorded_items(world):
     return [json.loads(x)["item"] for x in lines if x.endswith(b"}")]
 
 
-@pytest.mark.parametrize("killed", [False, True])
-def test_of_two_processes_one_sends_what_both_ask(world, endpoint, killed):
-    """The other one takes its replies over; if it is killed, what it had under way is sent."""
-    endpoint.script = lambda n, body: (time.sleep(0.02), echo(n, body))[1]
-    first = world.start(range(40))
-    until(lambda: len(endpoint.bodies) >= 8)
-    if killed:
-        first.kill()
-    rows = world.ask(*range(40))
-    first.join(60)
-    assert [r.answer for r in rows] == [f"to question {i}" for i in range(40)]
-    assert len(world.recorded()) == 40 <= len(endpoint.bodies) <= 40 + 8 * killed
-
-
 # ---- disks
 
 

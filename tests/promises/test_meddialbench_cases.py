@@ -1,9 +1,8 @@
 """MedDialBench: cases and scripts, bundled and generated, and the rules that need no model."""
 
 import asyncio
+import itertools
 import json
-import re
-from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -33,64 +32,23 @@ def texts():
     return sources.load("meddialbench_scripts")
 
 
-# ---- cases and scripts
-
-
-def test_the_bundled_cases_have_no_faults(run, design, texts):
-    found, scripts = asyncio.run(study.cases(run, design, 0))
-    assert data.script_faults(found, scripts) == []
-    assert len(found) == 6 and len(scripts) == len(texts) == 60
+def test_the_bundled_scripts_fit_their_cases_and_runs_take_the_cases_named(run, design):
+    cases, scripts = sources.load("meddialbench_cases"), sources.load("meddialbench_scripts")
+    assert cases["key_items"].map(len).between(data.LEAST, data.MOST).all()
+    expected = itertools.product(cases["item"], design.adverse)
+    assert sorted(zip(scripts["item"], scripts["level"])) == sorted(expected)
+    named = data.named_facts(scripts, cases.set_index("item")["key_items"].to_dict())
+    assert all(facts and {*facts} <= {*found} for facts, found in zip(scripts["facts"], named))
     lying = scripts.groupby("level")["false"].agg(lambda f: f.str.len().sum())
-    polluting = {n for n in design.adverse if design.pathway(n) == "pollution"}
-    assert {*lying[lying > 0].index} == polluting
-    named, scripts = asyncio.run(study.cases(run, design, 0, only="case-5 case-2"))
-    assert named["item"].tolist() == ["case-2", "case-5"] and len(scripts) == 20
+    assert {*lying[lying > 0].index} == {n for n in lying.index if design.pathway(n) == "pollution"}
+
+    here = asyncio.run(study.set_up(run, only="case-5 case-2"))
+    assert here.cases["item"].tolist() == ["case-2", "case-5"] and len(here.scripts) == 20
     with pytest.raises(BedsideError, match="unknown case 'case-7'; did you mean 'case-"):
-        asyncio.run(study.cases(run, design, 0, only="case-1 case-7"))
+        asyncio.run(study.set_up(run, only="case-1 case-7"))
     run.limit = 2
-    found, scripts = asyncio.run(study.cases(run, design, 0))
-    assert len(found) == 2 and {*scripts["item"]} == {*found["item"]}
-
-
-def put(frame, level="vague", item="case-1", **cells):
-    """A copy of scripts with other cells in one of them."""
-    frame = frame.copy()
-    (row,) = frame.index[(frame["item"] == item) & (frame["level"] == level)]
-    for column, value in cells.items():
-        frame.at[row, column] = value
-    return frame
-
-
-MINE = "item 'case-1', level 'vague': "
-FEW, MANY = (lambda k: k.str[:7]), (lambda k: k + k)
-SPOILT = [  # what becomes of scripts and of key items, and the fault
-    (
-        lambda s: pd.concat([s, s.query("item == 'case-3' and level == 'vague'")]),
-        None,
-        "item 'case-3': 2 scripts for level 'vague', not one",
-    ),
-    (lambda s: put(s, facts=[1, 13]), None, MINE + "no key item 13"),
-    (lambda s: put(s, facts=[0]), None, MINE + "no key item 0"),
-    (lambda s: put(s, facts=[1, 11]), None, MINE + "the script doesn't name key item 11 "),
-    (lambda s: put(s, facts=[]), None, MINE + "the script doesn't name any of the case's facts"),
-    (lambda s: put(s, script="Be as you are."), None, MINE + "the script doesn't name key item 1 "),
-    (lambda s: s, FEW, "item 'case-1': 7 key items, not 8 to 16"),
-    (lambda s: s, MANY, "item 'case-1': 24 key items, not 8 to 16"),
-]
-
-
-@pytest.mark.parametrize("scripts, items, match", SPOILT, ids=range(len(SPOILT)))
-def test_a_script_that_does_not_fit_is_named_with_item_and_level(
-    run, design, texts, monkeypatch, scripts, items, match
-):
-    cases = sources.load("meddialbench_cases")
-    found = cases.assign(key_items=items(cases["key_items"])) if items else cases
-    spoilt = scripts(texts)
-    assert any(re.match(match, f) for f in data.script_faults(found, spoilt))
-    loaded = {"meddialbench_cases": found, "meddialbench_scripts": spoilt}
-    monkeypatch.setattr(run, "load", loaded.get)
-    with pytest.raises(BedsideError, match="scripts.jsonl: item 'case-"):
-        asyncio.run(study.cases(run, design, 0))
+    here = asyncio.run(study.set_up(run))
+    assert here.drawn == len(here.cases) == 2 and {*here.scripts["item"]} == {*here.cases["item"]}
 
 
 def test_a_patient_is_told_active_scripts_and_to_keep_back_what_disclosure_keeps(design, texts):
@@ -111,9 +69,6 @@ def test_a_patient_is_told_active_scripts_and_to_keep_back_what_disclosure_keeps
     assert gated("reluctant", "dominant") == ["reluctant"]
     assert gated() == gated("incoherent", "fabricating") == []
     assert gated("withholding", patient=EMBEDDED) == []  # which was recorded without it
-    plain = {d: {k: v for k, v in x.items() if k != "gate"} for d, x in design.dimensions.items()}
-    made = talks.blocks(replace(design, dimensions=plain), texts, "case-1", ("withholding",))
-    assert made[3]["instruction"] == design.levels["withholding"]["instruction"]
 
 
 # ---- generated cases

@@ -1,24 +1,27 @@
-"""MedDialBench: designs, and what is wrong with faulty ones."""
+"""MedDialBench: designs, what is wrong with faulty ones, and how their rows are drawn."""
 
 import itertools
 
+import pandas as pd
 import pytest
 
 from bedside import BedsideError
 from bedside.papers.meddialbench import design as designs
+from bedside.papers.meddialbench import figures
+from bedside.papers.meddialbench.printed import MODELS, N, drops, mean_over_expected, share
 from bedside.read import paths, published
+from bedside.write.results import points
 
 TOML = designs.OURS.read_text()
 PAIR = '{configuration = "C6", levels = ["withholding", "complete_denial"]},'
 LAST = '{dimension = "attitude", level = "dominant", severity = 2,'
 LOGIC = 'title = "Logic", pathway = "pollution"'
 WILLING = 'instruction = "Be patient and willing to answer."'
-MOOD = 'dimensions = [{dimension = "mood", title = "Mood", pathway = "friction"},'
 
 
 @pytest.fixture
 def run(run_of):
-    return run_of("meddialbench", "02_baseline")
+    return run_of("meddialbench", "03_single_dimension")
 
 
 @pytest.fixture
@@ -39,33 +42,23 @@ def changed(tmp_path, run):
     return read
 
 
-def test_configurations_of_the_papers_design(design):
+def test_configurations_are_the_papers_or_all_pairs_of_two_dimensions(design):
     made = design.configurations()
     assert [len(v) for v in made.values()] == [0] + [1] * 10 + [2] * 6
     assert list(made) == list(published.table("meddialbench", "Table 9")["column"].unique())
-    assert len(design.configurations("")) == 11
     severities = {d: design.of(d)[0] for d in design.dimensions} | {"expression": "vague"}
     assert design.severities(("vague",)) == severities
+    for which, pool, count in (("extreme", design.extreme, 10), ("adverse", design.adverse, 40)):
+        pairs = {k: v for k, v in design.configurations(which).items() if len(v) == 2}
+        apart = (x for x in itertools.combinations(pool, 2) if len({*map(design.dimension, x)}) > 1)
+        assert {frozenset(v) for v in pairs.values()} == {*map(frozenset, apart)}
+        assert len(pairs) == count and sum(" + " not in k for k in pairs) == 6
+        assert all({*pairs[k]} == {*v} for k, v in design.combinations.items())
     with pytest.raises(BedsideError, match="'all'.*'paper', '', 'extreme', 'adverse'"):
         design.configurations("all")
     words = paths.papers()["meddialbench"]["words"]  # pages spell the combinations out
     for name, levels in design.combinations.items():
         assert words[name] == f"{name}: {' + '.join(words.get(n, n) for n in levels)}"
-
-
-@pytest.mark.parametrize("combinations, count", [("extreme", 10), ("adverse", 40)])
-def test_all_pairs_are_of_two_dimensions_and_keep_their_names(design, combinations, count):
-    made = design.configurations(combinations)
-    pairs = {k: v for k, v in made.items() if len(v) == 2}
-    assert len(pairs) == count == len(made) - 11
-    pool = design.extreme if combinations == "extreme" else design.adverse
-    assert {frozenset(v) for v in pairs.values()} == {
-        frozenset((a, b))
-        for a, b in itertools.combinations(pool, 2)
-        if design.dimension(a) != design.dimension(b)
-    }
-    assert all({*pairs[k]} == {*v} for k, v in design.combinations.items())
-    assert sum(" + " not in k for k in pairs) == 6
 
 
 def test_a_new_line_is_a_new_configuration(changed, design):
@@ -76,40 +69,27 @@ def test_a_new_line_is_a_new_configuration(changed, design):
     three = '{configuration = "C7", levels = ["vague", "impatient", "reluctant"]},'
     made = changed(PAIR, PAIR + three).configurations()
     assert made == design.configurations() | {"C7": ("vague", "impatient", "reluctant")}
-    assert len(changed(PAIR, "").configurations()) == 16
 
 
 DENIAL, SEVERITY = "complete_denial", "severity = 2"
-PAIRED = "combination 'C6': needs levels of different dimensions"
-ORDER = "dimension 'attitude': its levels must have severity 0, 1, "
+PAIRED, ORDER = "combination 'C6': needs levels of different", "dimension 'attitude': its levels"
 FAULTS = [  # what stands in the file, what of it becomes what, and what the error says
     (PAIR, ", levels", " levels", "can't be read as a design"),
-    (PAIR, DENIAL, "denial", "combination 'C6': no level 'denial'"),
-    (PAIR, DENIAL, "reluctant", PAIRED),
+    *((PAIR, DENIAL, x, PAIRED) for x in ("denial", "reluctant", "withholding", "clear")),
     (PAIR, DENIAL, 'vague", "reluctant', PAIRED),
-    (PAIR, DENIAL, "withholding", PAIRED),
-    (PAIR, f', "{DENIAL}"', "", "combination 'C6': needs levels"),
-    (PAIR, DENIAL, "clear", "combination 'C6': .*none of severity 0"),
-    (PAIR, f', levels = ["withholding", "{DENIAL}"]', "", "an entry lacks 'levels'"),
-    (PAIR, "C6", "C1", "combinations: two entries have the same name"),
-    (PAIR, "C6", "baseline", "combination 'baseline'"),
-    (PAIR, "C6", "vague", "combination 'vague'"),
-    (LAST, SEVERITY, "severity = 3", ORDER),
-    (LAST, SEVERITY, "severity = 1", ORDER),
-    (LAST, SEVERITY, 'severity = "2"', ORDER),
-    (LAST, f" {SEVERITY},", "", "an entry lacks 'severity'"),
+    (PAIR, f', "{DENIAL}"', "", PAIRED),
+    (PAIR, f', levels = ["withholding", "{DENIAL}"]', "", r"`levels` - at `\$.combinations\[5\]`"),
+    *((PAIR, "C6", x, f"'{x}' names two entries") for x in ("C1", "baseline", "vague")),
+    *((LAST, SEVERITY, f"severity = {n}", ORDER) for n in (1, 3)),
+    (LAST, SEVERITY, 'severity = "2"', r"\$.levels\[14\].severity"),
+    (LAST, f" {SEVERITY},", "", r"`severity` - at `\$.levels\[14\]`"),
     (LAST, '"attitude"', '"attitudes"', "level 'dominant': no dimension 'attitudes'"),
-    (LAST, '"dominant"', '"impatient"', "levels: two entries have the same name"),
-    (WILLING, "Be patient and willing to answer.", "  ", "level 'cooperative': needs an instr"),
-    (f", {WILLING}", f", {WILLING}", "", "an entry lacks 'instruction'"),
-    (WILLING, '"Be patient and willing to answer."', "3", "wrong form"),
-    (LOGIC, "pollution", "noise", "dimension 'logic': pathway must be one of pollution, deficit"),
-    (LOGIC, ', pathway = "pollution"', "", "an entry lacks 'pathway'"),
-    (LOGIC, 'title = "Logic", ', "", "title"),
-    (LOGIC, "Logic", " ", "dimension 'logic': needs a title"),
-    ('{dimension = "logic", title', "logic", "cognition", "dimensions: two entries have the same"),
-    ("dimensions = [", "dimensions = [", MOOD, "dimension 'mood': its levels must"),
-    ("combinations = [", "combinations", "pairs", "lacks 'combinations'"),
+    (LAST, '"dominant"', '"impatient"', "'impatient' names two entries"),
+    (WILLING, "Be patient and willing to answer.", "  ", r"\$.levels\[12\].instruction"),
+    (LOGIC, "pollution", "noise", r"'noise' - at `\$.dimensions\[2\].pathway`"),
+    (LOGIC, "Logic", " ", r"\$.dimensions\[2\].title"),
+    ('{dimension = "logic", title', "logic", "cognition", "'cognition' names two entries"),
+    ("combinations = [", "combinations", "pairs", "`combinations`"),
 ]
 
 
@@ -124,3 +104,30 @@ def test_a_design_that_can_not_be_read_is_an_error(tmp_path, run):
     for name in ("none", "bytes"):
         with pytest.raises(BedsideError, match=f"{name}.toml can't be read as a design"):
             designs.read(run, tmp_path / f"{name}.toml")
+
+
+def test_the_printed_numbers_bear_out_the_headlines_of_figures(run, design):
+    right, text = share(run), run.published("text 4.2").set_index("row")["value"]
+    others = right.loc[[level for level in design.adverse if level != "fabricating"]]
+    assert (right.loc["fabricating"] < others.min()).all()
+    lost = drops(run).mean(axis=1)
+    assert lost["fabricating"] > 2 * max(lost["withholding"], lost["dominant"])
+    both = "withholding and dominant, loss of coverage"
+    assert text["fabricating, mean loss of coverage"] < text[both]
+    for c, levels in design.combinations.items():  # no pair is shown to do more than its parts
+        found = mean_over_expected(c, levels, MODELS)
+        assert found.low < 1 < found.high
+
+
+def test_figures_draw_the_paper_and_a_run_of_ones_own(run, design):
+    own = points({("vague", "mine"): 0.1, ("a + b", "mine"): None}, "run")
+    rows = pd.concat([points(drops(run) / 100, "recomputed", N), own], ignore_index=True)
+    paper, mine = figures.profiles(rows, design).axes
+    assert len(paper.texts) == 16 * len(MODELS) and mine.texts[0].get_text() == "−10"
+    rows = points({("C1", "O/E"): 0.8, ("C1", "O/E, Qwen"): 0.6}, "recomputed")
+    rows = pd.concat([rows, points({("C2", "O/E, mine"): 1.1}, "run")], ignore_index=True)
+    (ax,) = figures.interactions(rows, design).axes  # single models of the paper aren't drawn
+    assert sorted(x for c in ax.containers for x in c.lines[0].get_xdata()) == [0.8, 1.1]
+    steps = points({("logic 0", "mine"): 0.5, ("logic 1", "mine"): 0.2}, "run")
+    dose = figures.dose(steps.assign(dimension="logic", severity=[0, 1]), design).axes
+    assert [ax.lines[0].get_ydata().tolist() for ax in dose] == [[0.5, 0.2]]

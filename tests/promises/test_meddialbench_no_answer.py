@@ -9,8 +9,8 @@ from bedside.papers.meddialbench import consultations as talks
 from bedside.papers.meddialbench import data, examples, judging, study
 from bedside.papers.meddialbench import design as designs
 from bedside.read import sources
+from cells import wanted
 from conftest import completion
-from meddialbench_cells import accuracy
 
 TWO = {"baseline": (), "vague": ("vague",)}
 HOW = {"patient": "", "turns": 3, "turn_tokens": 33, "temperature": 0.7}
@@ -85,7 +85,9 @@ def test_a_reply_without_words_breaks_off_unscored_with_its_reason(
     assert ends[f"no answer: {why}", "served"] == 75
     assert ends[f"no diagnosis: {why}", "served"] == 25
     assert ends[talks.CUT, "served"] == 0
-    right = accuracy(done).set_index(["configuration", "model"])
+    right = wanted("meddialbench/03_single_dimension", "accuracy", judged=done).set_index(
+        ["configuration", "model"]
+    )
     assert right.loc[("vague", "served"), ["n", "unscored"]].tolist() == [0, 2]
 
 

@@ -1,330 +1,255 @@
-"""What becomes of a call, whoever answers: the same directly, in a dialogue, and by a batch."""
+"""What becomes of a call, whatever comes: the same directly, in a dialogue, and by a batch."""
 
 import asyncio
-import contextlib
-import http.client
+import copy
 import json
 from collections import Counter, defaultdict
-from urllib.parse import urlsplit
+from typing import NamedTuple
 
 import pytest
 
 import providers
 from bedside import BedsideError
-from calling import KEY, World, failed, request, result
-from conftest import SILENT, completion
+from calling import failed, request, result
+from conftest import completion
 
-# What entries need so that a provider takes their calls, and room for thoughts.
-TEMPERATURE, ROOM = {"omit": ["temperature"]}, {"reasoning_tokens": 3000}
-REASONS = {"max_tokens_name": "max_completion_tokens", **TEMPERATURE, **ROOM}
-ENTRIES = defaultdict(dict) | {
-    "openai-reasoning": {"model": "gpt-6", **REASONS},
-    "azure": REASONS,
-    "anthropic": {"model": "claude-opus-5", **TEMPERATURE, **ROOM},
-    "anthropic-4": {"model": "claude-sonnet-4"},
-    "google": {"model": "gemini-3", **ROOM},
-    "deepseek": {"model": "deepseek-flash", **ROOM},
-    "mistral": {"model": "mistral-medium"},
-    "qwen": {"model": "qwen3"},
-    "together": {"model": "a/model"},
-    "openrouter": {"model": "a/model"},
-    "openai": {"model": "gpt-4.1"},
-    "vllm-thinking": ROOM,
-    "vllm-opened": {"think": ["<think>", "</think>"], **ROOM},
-    "vllm-gemma": {"system": "user"},
+USED = {"prompt_tokens": 100, "completion_tokens": 7, "total_tokens": 107}
+SAID = {"message": "The words of it."}
+BROKE = {**SAID, "code": 502}
+FILTER = {"message": "Blocked by the content filter.", "code": "content_filter"}
+LATER = {"object": "error", "message": "No.", "type": "invalid_request_error", "code": "3505"}
+
+
+def made(text="fine", finish="stop", usage=USED, **message):
+    return {**completion(text, finish, **message), "usage": usage}
+
+
+class Row(NamedTuple):
+    """What is sent; what it is; how often it is asked; what each costs; its text; if it was cut."""
+
+    sent: object
+    kind: str = ""
+    tries: int = 1
+    counts: str = "usage"
+    text: str = ""
+    cut: bool = False
+
+
+def answer(text, sent, **more):
+    return Row(sent, text=text, **more)
+
+
+def lasting(kind, sent, counts="nothing"):
+    return Row(sent, kind, 6, counts)
+
+
+def refused(kind, status, reason=SAID):
+    return Row((status, {}, {"error": reason}), kind, counts="nothing")
+
+
+def error(status, message="The words of it.", headers=None, **more):
+    return status, headers or {}, {"error": {"message": message}, **more}
+
+
+FAULT = "endpoint's fault"
+SPELLED = {  # how an answer ended, by the names of providers
+    "length": ("", True),
+    "model_length": ("", True),
+    "MAX_TOKENS": ("", True),
+    "model_context_window_exceeded": ("", True),
+    "eos": ("", False),
+    "content_filter: RECITATION": ("filtered", False),
+    "SAFETY": ("filtered", False),
+    "refusal": ("refused", False),
+    "function_call": ("tool calls", False),
 }
-LONG = "a word " * 5_000
-CASES = {  # what is asked, in which words the endpoint finds what to do
-    "plain": "What helps?",
-    "flagged": f"Now {providers.FLAGGED}.",
-    "too long": LONG,
-    "no credit": "case quota",
-    "no model": "case gone",
-    "slow": "case 429, then an answer",
+PARTS = [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "fi"}, "ne"]
+ROWS = {
+    "whole": answer("fine", made()),
+    "nothing counted": answer("fine", made(usage=None), counts="most"),
+    "usage a list": answer("fine", made(usage=[1]), counts="most"),
+    "parts": answer("fine", made(PARTS)),
+    "odd text": answer("é\u2028 <b>{{ 7*7 }} =1+1", made("é\u2028 <b>{{ 7*7 }} =1+1")),
+    "surrogate": answer("lone \ufffd end", made("lone \ud83d end")),
+    "long": answer("x" * 300_000, made("x" * 300_000)),
+    "null": Row(made(None), "blank"),
+    **{f"ends {f}": Row(made("half", f), k, text="half", cut=c) for f, (k, c) in SPELLED.items()},
+    "thoughts alone": Row(made("", "length"), "cut off while thinking"),
+    "half": Row(made("Half a", "content_filter"), "filtered", text="Half a"),
+    "refused": Row(made(None, refusal="I can't."), "refused", text="I can't."),
+    "tools": Row(made("So.", "tool_calls", tool_calls=[{"id": "a"}]), "tool calls", text="So."),
+    "blank": Row(made(" \n"), "blank", text=" \n"),
+    # refused before it began, or withheld
+    "filtered with usage": Row((400, {}, {"error": FILTER, "usage": USED}), "filtered"),
+    "filtered": refused("filtered", 400, FILTER),
+    "too long": refused("context too long", 400, {"message": "maximum context length is 9"}),
+    "bad": refused("bad request", 400),
+    "an error in its place": Row(LATER, "bad request", counts="nothing"),
+    # what may pass
+    "500": lasting(FAULT, error(500)),
+    "500 with usage": lasting(FAULT, error(500, usage=USED), "usage"),
+    "503 of a gateway": lasting(FAULT, (503, {}, b"<html>one moment, please</html>")),
+    "409": lasting(FAULT, error(409)),
+    "408": lasting("timeout", error(408), "most"),
+    "504": lasting("timeout", error(504), "most"),
+    "429": lasting("rate limit", error(429, headers={"Retry-After": "0.01"})),
+    "no JSON": lasting("bad answer", (200, {}, b"<html>hello</html>"), "most"),
+    "cut off": lasting("connection lost", "cut", "most"),
+    "no choice": lasting("bad answer", {**made(), "choices": []}, "usage"),
+    "a text for a choice": lasting("bad answer", {**made(usage=None), "choices": ["x"]}, "most"),
+    "a number for its text": lasting("bad answer", made(7), "usage"),
+    "another object": lasting("bad answer", {"models": []}, "most"),
+    "an error inside": lasting(FAULT, {"error": BROKE}),
+    "an error in its choice": lasting(
+        FAULT, {"choices": [{"error": BROKE}], "usage": USED}, "usage"
+    ),
+    "broken off": lasting(FAULT, made("half", "error"), "usage"),
+    "broken off and uncounted": lasting(FAULT, made("half", "failed", None), "most"),
 }
-# By persona, where it isn't what most do.
-USUAL = {
-    "plain": "",
-    "flagged": "",
-    "too long": "context too long",
-    "no credit": "no credit",
-    "no model": "no such model",
-    "slow": "",
-    "key": "key refused",
-}
-OWN = {
-    **dict.fromkeys(("azure", "azure-plain", "qwen", "openrouter"), {"flagged": "filtered"}),
-    **{n: {"key": ""} for n, p in providers.PERSONAS.items() if not p.key},
-}
-
-
-@pytest.fixture
-def provider(tmp_path, monkeypatch):
-    with providers.Providers() as provider:
-        monkeypatch.setattr(providers, "KEY", KEY)
-        monkeypatch.setattr(providers, "WINDOW", 9_000)
-
-        def failing(body):
-            said = body["messages"][-1]["content"]
-            return {"case quota": "quota", "case gone": 404}.get(said)
-
-        def spoilt(body, n):
-            slow = body["messages"][-1]["content"] == CASES["slow"] and n == 1
-            return "429 with Retry-After" if slow else ""
-
-        provider.failing, provider.spoilt = failing, spoilt
-        yield provider
-
-
-@pytest.fixture
-def asking(tmp_path, monkeypatch, provider):
-    (tmp_path / "checkout").mkdir()
-    yield World(tmp_path / "checkout", monkeypatch, provider)
-    monkeypatch.undo()
+BY_BATCH = {"cut off": "bad answer", "no JSON": "bad answer"}
+PROMPTS = {k: k for name in ROWS for k in (name, f"well, after {name}")}
 
 
 def kind(status):
     return status.partition(":")[0]
 
 
-def directly(asking):
-    """{case: kind of outcome} of `bedside.ask`, and the answers."""
-    rows = asking.ask(CASES, max_tokens=400)
-    return {r.item: kind(r.reply_status) for r in rows}, {r.item: r.answer for r in rows}
+def sent(prompt):
+    return ROWS[prompt].sent if prompt in ROWS else made()
 
 
-def in_dialogues(asking):
-    """The same of the second turn of a dialogue; its first one is an answer."""
-
-    async def turns(one, name):
-        system = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Well?"}]
-        first = await one(request(f"{name} 1", system, max_tokens=400))
-        said = [*system, {"role": "assistant", "content": first.text}]
-        said += [{"role": "user", "content": CASES[name]}]
-        second = await one(request(name, said, max_tokens=400))
-        assert first.text and not first.why
-        return kind(second.why)
-
-    tasks = [lambda one, name=name: turns(one, name) for name in CASES]
-    return dict(zip(CASES, asking.talk(*tasks)))
+@pytest.fixture
+def scripted(world, endpoint):
+    """A model at $0.001 and $0.01 a token that answers by ROWS, one call after the other."""
+    world.model(usd_per_million_in=1e3, usd_per_million_out=1e4, max_concurrency=1)
+    endpoint.script = lambda n, body: sent(body["messages"][-1]["content"])
+    return world
 
 
-def posted(url, body, key=KEY):
-    """(status, parsed answer or its text) of a call."""
-    place = urlsplit(url)
-    connection = http.client.HTTPConnection(place.hostname, place.port)
-    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
-    connection.request("POST", f"{place.path}/chat/completions", json.dumps(body), headers)
-    response = connection.getresponse()
-    try:
-        text = response.read()
-    except http.client.IncompleteRead as e:
-        text = e.partial
-    connection.close()
-    try:
-        return response.status, json.loads(text)
-    except ValueError:
-        return response.status, text.decode()
+def test_each_outcome_is_what_it_is_is_tried_and_paid_as_it_should_and_replays(scripted, endpoint):
+    rows = {r.item: r for r in scripted.ask(PROMPTS)}
+    tries, usd = Counter(b["messages"][-1]["content"] for b in endpoint.bodies), 0.0
+    for name, prompt in PROMPTS.items():
+        row, found = ROWS.get(name, answer("fine", made())), rows[name]
+        assert (kind(found.reply_status), found.truncated) == (row.kind, row.cut), name
+        assert found.answer == row.text and tries[prompt] == row.tries, name
+        most = (100 + 12 + len(prompt.encode())) * 1e-3 + 20 * 1e-2
+        usd += row.tries * {"usage": 0.1 + 0.07, "most": most, "nothing": 0.0}[row.counts]
+    assert scripted.spent() == pytest.approx(usd)
+    kept = {n: p for n, p in PROMPTS.items() if ":" not in rows[n].reply_status}
+    assert scripted.ask(kept, mode="replay") == [rows[n] for n in kept]
+    assert {r["item"] for r in scripted.recorded()} == {*kept}  # what failed is not recorded
 
 
-def by_batch(asking, cases, url, max_tokens=400):
-    """{case: kind of outcome} of a batch's lines, each answered as a call is; and the answers."""
-    lines = asking.request_file(cases, max_tokens=max_tokens)
-    items = {json.dumps(v)[:60]: k for k, v in cases.items()}
-    outcomes = {}
-    for line in lines:
-        name = items[json.dumps(line["body"]["messages"][-1]["content"])[:60]]
-        status, body = posted(url, line["body"])
-        while status == 429 and kind(name) == "slow":  # a batch waits by itself
-            status, body = posted(url, line["body"])
-        outcomes |= failed(asking.collect([result(line, status, body)])) or {name: ""}
-    there = {i: p for i, p in cases.items() if not outcomes[i]}
-    rows = asking.ask(there, max_tokens=max_tokens, mode="replay", recordings="cancer_myth/sample")
-    outcomes |= {r.item: kind(r.reply_status) for r in rows}
-    return outcomes, {r.item: r.answer for r in rows}
+def test_it_is_the_same_in_a_dialogue_and_by_a_batch(scripted):
+    expected = {name: ROWS[name].kind if name in ROWS else "" for name in PROMPTS}
 
+    async def turns(one):
+        first = await one(request("first", "Well?", max_tokens=20))
+        before = [
+            {"role": "user", "content": "Well?"},
+            {"role": "assistant", "content": first.text},
+        ]
+        asked = {n: [*before, {"role": "user", "content": p}] for n, p in PROMPTS.items()}
+        return {n: kind((await one(request(n, p, max_tokens=20))).why) for n, p in asked.items()}
 
-@pytest.mark.parametrize("persona", providers.PERSONAS)
-def test_each_provider_is_understood_by_each_way(asking, provider, monkeypatch, persona):
-    url = provider.at(persona)
-    asking.model(base_url=url, api_key_env="TEST_KEY", max_concurrency=1, **ENTRIES[persona])
-    expected = {**USUAL, **OWN.get(persona, {})}
-    key = expected.pop("key")
-    direct, answers = directly(asking)
-    assert direct == expected
-    asking.ask({k: v for k, v in CASES.items() if not expected[k]}, max_tokens=400, mode="replay")
-    assert not any("hmm" in a or "Score: 1" in a for a in answers.values())  # thoughts
-    assert in_dialogues(asking) == expected
-    asking.elsewhere("batch")
-    batch, theirs = by_batch(asking, CASES, url)
-    assert batch == expected
-    assert theirs == {k: a for k, a in answers.items() if k in theirs}
-    monkeypatch.setenv("TEST_KEY", "not-the-right-key-0123456789")
-    asked, before = {f"{k}": f"another {k}" for k in range(5)}, len(provider.bodies)
-    stops = pytest.raises(BedsideError, match="refuses the key .* check TEST_KEY")
-    with stops if key else contextlib.nullcontext():
-        asking.ask(asked, max_tokens=400)
-    assert len(provider.bodies) - before == (1 if key else 5)
-
-
-# ---- faults that may pass
-
-LASTS = {  # what each of `providers.FAULTS` is if it stays; the others are answers
-    **dict.fromkeys(("429 with Retry-After", "429"), "rate limit"),
-    **dict.fromkeys(("500", "503", "error in 200"), "endpoint's fault"),
-    **dict.fromkeys(("finish error", "finish network_error"), "endpoint's fault"),
-    **dict.fromkeys(("no JSON", "choices", "integer"), "bad answer"),
-    "cut": "connection lost",
-    "blank": "blank",  # an outcome: it is recorded, and isn't asked for again
-    "error object in 200": "bad request",
-}
-ONCE = ("blank", "error object in 200", *providers.GOOD)  # not tried again
-IN_BATCH = {"cut": "bad answer", "503": "endpoint's fault", "no JSON": "bad answer"}
-
-
-def test_a_fault_that_passes_is_tried_again_one_that_stays_is_told(asking, provider):
-    """Each kind before an answer, and for good; an answered call between resets what is alike."""
-    asking.model(base_url=provider.at("vllm"), max_concurrency=1)
-    passing = {f"{f} once": f"{f}; once" for f in providers.FAULTS}
-    lasting = {f"{f} stays": f"{f}; stays" for f in providers.FAULTS}
-    lasting = {k: v for f, p in lasting.items() for k, v in ((f, p), (f"well {f}", f"well {f}"))}
-    calls = Counter()
-
-    def spoilt(body, n):
-        name, _, how = body["messages"][-1]["content"].partition("; ")
-        calls[name, how] += 1
-        return name if how and (how == "stays" or n == 1) else ""
-
-    provider.spoilt = spoilt
-    rows = asking.ask(passing, max_tokens=400)
-    assert {r.item.removesuffix(" once") for r in rows if r.reply_status} == {*ONCE} & {*LASTS}
-    assert all(calls[f, "once"] == 1 + (f not in ONCE) for f in providers.FAULTS)
-    rows = asking.ask(lasting, max_tokens=400)
-    found = {r.item: kind(r.reply_status) for r in rows}
-    expected = {f"{f} stays": LASTS.get(f, "") for f in providers.FAULTS}
-    assert found == {n: expected.get(n, "") for n in lasting}
-    assert all(calls[f, "stays"] == (1 if f in ONCE else 6) for f in LASTS)
-    recorded = {r["item"] for r in asking.recorded()} - {*passing}
-    assert recorded == {n for n, k in found.items() if k in ("", "blank")}
-
-    async def task(one):
-        return {n: kind((await one(request(n, p, max_tokens=400))).why) for n, p in lasting.items()}
-
-    asking.elsewhere("dialogue")
-    assert asking.talk(task) == [found]
-    asking.elsewhere("batch")
-    batch, _ = by_batch(asking, lasting, provider.at("vllm"))
-    assert batch == found | {f"{f} stays": k for f, k in IN_BATCH.items()}
-
-
-@pytest.mark.parametrize("says_when", [True, False], ids=["Retry-After", "nothing said"])
-def test_a_limit_of_requests_loses_nothing(asking, provider, says_when):
-    asking.model(base_url=provider.at("vllm"), max_concurrency=8)
-    provider.per_minute, provider.minute, provider.retry_after = 30, 0.5, says_when
-    asking.second(0.5 / 60)
-    rows = asking.ask(*range(75), max_tokens=400)
-    assert not any(r.reply_status for r in rows)
-    assert Counter(e.kind for e in provider.log)[""] == 75
-
-
-def test_a_third_of_faults_of_all_kinds_spoils_nothing(asking, provider):
-    """What is kept was sent whole, nothing was paid twice, and who failed is asked once more."""
-    asking.model(base_url=provider.at("vllm"), max_concurrency=8)
-    sent = defaultdict(list)
-
-    def spoilt(body, n):
-        rng = providers.rng_of("fault", body["messages"], n)
-        return rng.choice(list(providers.FAULTS)) if rng.random() < 0.3 else ""
-
-    provider.spoilt = spoilt
-    for _ in range(2):
-        rows = asking.ask(*range(100), max_tokens=400)
-    for e in provider.log:
-        if e.kind in (*providers.GOOD, "blank"):
-            sent[e.body["messages"][-1]["content"]].append(e.text)
-    assert sum(r.reply_status == "" for r in rows) > 75
-    for r in (r for r in rows if ":" not in r.reply_status):
-        assert len(sent[f"question {r.item}"]) == 1, r  # paid for once, and answered in the end
-        assert r.answer.strip() == sent[f"question {r.item}"][0].strip()
-
-
-# ---- what an answer's form says
-
-ANSWERS = {  # what came: (the outcome, whether it was cut, the text)
-    "whole": (completion("fine"), ("", False, "fine")),
-    "parts": (
-        completion([{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "fi"}, "ne"]),
-        ("", False, "fine"),
-    ),
-    "any end": (completion("fine", "eos"), ("", False, "fine")),
-    "cut": (completion("half a", "length"), ("", True, "half a")),
-    "cut, Mistral": (completion("half a", "model_length"), ("", True, "half a")),
-    "cut, Gemini": (completion("half a", "MAX_TOKENS"), ("", True, "half a")),
-    "context full": (completion("half", "model_context_window_exceeded"), ("", True, "half")),
-    "recitation": (completion("half", "content_filter: RECITATION"), ("filtered", False, "half")),
-    "safety": (completion("half", "SAFETY"), ("filtered", False, "half")),
-    "refusal": (completion("No.", "refusal"), ("refused", False, "No.")),
-    "function": (completion("half", "function_call"), ("tool calls", False, "half")),
-    "null": (completion(None), ("blank", False, "")),
-    "unicode": (completion("é\u2028 \x00"), ("", False, "é\u2028 \x00")),
-    "surrogate": (completion("lone \ud83d end"), ("", False, "lone \ufffd end")),
-    "script": (completion("<script>{{ 7*7 }} =1+1"), ("", False, "<script>{{ 7*7 }} =1+1")),
-    "long": (completion("x" * 1_000_000), ("", False, "x" * 1_000_000)),
-    **{
-        name: (made, (name, False, made["choices"][0]["message"].get("content") or ""))
-        for name, made in SILENT.items()
-        if name not in ("refused", "blank")
-    },
-}
-
-
-def test_what_came_is_what_it_is_by_each_way_and_in_each_replay(world, endpoint):
-    prompts = {name: name for name in ANSWERS}
-    endpoint.script = lambda n, body: ANSWERS[body["messages"][0]["content"]][0]
-    found = world.ask(prompts)
-    for row in found:
-        status, cut, text = ANSWERS[row.item][1]
-        assert (row.reply_status, row.truncated) == (status, cut), row.item
-        assert row.answer == text, row.item
-    assert world.ask(prompts, mode="replay") == found and len(endpoint.bodies) == len(ANSWERS)
-    kept = {r["item"]: r for r in world.recorded()}
-    world.elsewhere("batch")
-    world.collect(
-        result(x, 200, ANSWERS[x["body"]["messages"][0]["content"]][0])
-        for x in reversed(world.request_file(prompts))
-    )
-    assert world.ask(prompts, mode="replay", recordings="cancer_myth/sample") == found
+    (outcomes,) = scripted.talk(turns)
+    assert {n: k for n, k in outcomes.items() if k != expected[n]} == {}
+    rows = scripted.ask(PROMPTS)
+    direct = {r["item"]: r for r in scripted.recorded() if r["item"] in PROMPTS}
+    scripted.elsewhere("batch")
+    lines = []
+    for line in reversed(scripted.request_file(PROMPTS)):
+        body = sent(line["body"]["messages"][-1]["content"])
+        status, _, body = body if isinstance(body, tuple) else (200, {}, body)
+        lines.append(result(line, status, body.decode() if isinstance(body, bytes) else body))
+    outcomes = failed(scripted.collect(lines[::2])) | failed(scripted.collect(lines[1::2]))
+    there = {n: p for n, p in PROMPTS.items() if n not in outcomes}
+    replayed = scripted.ask(there, mode="replay", recordings="cancer_myth/sample")
+    assert replayed == [r for r in rows if r.item in there]
+    outcomes |= {r.item: kind(r.reply_status) for r in replayed}
+    assert outcomes == expected | BY_BATCH
     way = ("date", "latency_s", "batch")
-    for r in world.recorded():
-        mine, theirs = ({k: v for k, v in x.items() if k not in way} for x in (r, kept[r["item"]]))
-        assert mine == theirs
+    for r in scripted.recorded():
+        one, other = ({k: v for k, v in x.items() if k not in way} for x in (r, direct[r["item"]]))
+        assert one == other and r["batch"]
 
 
-def test_a_refusal_of_its_own_is_recorded_as_one(world, endpoint):
-    endpoint.script = lambda n, body: completion(None, refusal="I can't.")
-    for mode in ("record", "replay"):
-        (row,) = world.ask("a", mode=mode)
-        assert (row.reply_status, row.answer) == ("refused", "I can't.")
+# ---- faults that pass, or last
 
 
-# ---- what would fail again and again, and what fails alone
+def test_a_third_of_faults_of_all_kinds_spoils_nothing(world, endpoint):
+    """What is kept came whole, nothing was paid twice, and who failed is asked once more."""
+    faults, sent_whole = [r.sent for r in ROWS.values() if r.tries > 1], Counter()
+    world.model(max_concurrency=8)
+
+    def script(n, body):
+        prompt, rng = body["messages"][0]["content"], providers.rng_of("fault", n)
+        if rng.random() < 0.3:
+            return rng.choice(faults)
+        sent_whole[prompt] += 1
+        return made(f"to {prompt}")
+
+    endpoint.script = script
+    for _ in range(2):
+        rows = world.ask(*range(100))
+    answered = [r for r in rows if not r.reply_status]
+    assert len(answered) > 95 and {*sent_whole.values()} == {1}
+    assert all(r.answer == f"to question {r.item}" for r in answered)
 
 
-def test_three_failures_alike_stop_a_run_in_the_provider_s_words_and_lose_nothing(world, endpoint):
-    """One that is its own request's doing stops nothing."""
-    alone = {"message": "This model's maximum context length is 9 tokens."}
+STOPS = {  # what comes, and how many calls are made of 40
+    "a key refused": (error(401), 1, "refuses the key"),
+    "a limit of days": (error(429, headers={"Retry-After": "1382400"}), 1, "takes calls again"),
+    "no such model": (error(404), 3, r"no such model \(404\): The words of it"),
+    "no credit": (error(402), 3, "add credit"),
+    "an unknown parameter": (error(400, "Unknown parameter: 'seed'"), 3, "omit"),
+    "the same refusal": (error(400), 3, "bad request"),
+    "a limit too high": (
+        error(400, "max_tokens is too large: 9. It supports at most 8"),
+        3,
+        "most_tokens",
+    ),
+    "a moved address": ((307, {"Location": "http://127.0.0.1:9/?x"}, b""), 3, "moved to http"),
+    "a fault that stays": (error(500), 18, "wait until the endpoint is well"),
+}
+
+
+@pytest.mark.parametrize("name", STOPS)
+def test_what_would_fail_again_stops_the_run_in_a_sentence_and_keeps_what_came(
+    world, endpoint, name
+):
+    comes, calls, words = STOPS[name]
+    endpoint.script = lambda n, body: made() if n < 4 else comes
     world.model(max_concurrency=1)
-    endpoint.script = lambda n, body: completion() if n < 4 else (404, {}, {"error": alone})
-    stops = {"message": "There is no model like this one."}
-    endpoint.script = lambda n, body: completion() if n < 4 else (404, {}, {"error": stops})
-    with pytest.raises(BedsideError, match=r"no such model \(404\): There is no model like this"):
+    with pytest.raises(BedsideError, match=words) as told:
         world.ask(*range(40))
-    assert len(endpoint.bodies) == 6 and len(world.recorded()) == 3
-    endpoint.script = lambda n, body: (400, {}, {"error": alone})
-    rows = world.ask(*range(40))
-    assert [kind(r.reply_status) for r in rows] == [""] * 3 + ["context too long"] * 37
-    endpoint.script = lambda n, body: completion()
-    assert not any(r.reply_status for r in world.ask(*range(40)))  # none was recorded
+    assert "what came is recorded" in str(told.value)
+    assert len(endpoint.bodies) == 3 + calls and len(world.recorded()) == 3
+    endpoint.script = lambda n, body: made()
+    assert not any(r.reply_status for r in world.ask(*range(40)))
+    assert len(endpoint.bodies) == 40 + calls
+
+
+def test_failures_that_are_each_a_requests_own_stop_nothing(world, endpoint):
+    endpoint.script = lambda n, body: ROWS["too long"].sent
+    assert {kind(r.reply_status) for r in world.ask(*range(12))} == {"context too long"}
+
+
+def test_a_wait_of_minutes_is_waited_for(world, endpoint, turned):
+    slow = error(429, headers={"Retry-After": "300"})
+    endpoint.script = lambda n, _: slow if n == 1 else made()
+    assert world.ask("a")[0].answer == "fine" and 300 <= turned() < 310
+
+
+def test_a_server_that_never_answers_ends(world, endpoint):
+    world.model(timeout_s=0.2)
+    world.retries(1)
+    for n, script in enumerate(("hang", "drip"), 1):
+        endpoint.script = lambda n, body, script=script: script
+        (row,) = world.ask(script)
+        assert row.reply_status.startswith("timeout: ") and len(endpoint.bodies) == 2 * n
+    assert not endpoint.dripped
 
 
 def test_replies_that_came_are_kept_when_a_task_fails_or_is_left(world, endpoint):
@@ -352,16 +277,103 @@ def test_what_was_recorded_as_whole_and_was_broken_off_is_no_answer(world, endpo
     assert world.ask("a", mode="replay")[0].reply_status == "broken off"
 
 
-def test_without_its_key_a_model_is_not_called(world, endpoint):
-    world.model(api_key_env="BEDSIDE_NO_SUCH_KEY")
-    with pytest.raises(BedsideError, match="BEDSIDE_NO_SUCH_KEY"):
-        world.ask("a")
-    assert not endpoint.bodies
+# ---- providers, each with its own words
+
+TEMPERATURE, ROOM = {"omit": ["temperature"]}, {"reasoning_tokens": 3000}
+REASONS = {"max_tokens_name": "max_completion_tokens", **TEMPERATURE, **ROOM}
+ENTRIES = defaultdict(dict) | {  # what an entry needs so that a provider takes its calls
+    "openai-reasoning": {"model": "gpt-6", **REASONS},
+    "azure": REASONS,
+    "anthropic": {"model": "claude-opus-5", **TEMPERATURE, **ROOM},
+    "anthropic-4": {"model": "claude-sonnet-4"},
+    "google": {"model": "gemini-3", **ROOM},
+    "deepseek": {"model": "deepseek-flash", **ROOM},
+    "mistral": {"model": "mistral-medium"},
+    "qwen": {"model": "qwen3"},
+    "together": {"model": "a/model"},
+    "openrouter": {"model": "a/model"},
+    "openai": {"model": "gpt-4.1"},
+    "vllm-thinking": ROOM,
+    "vllm-opened": {"think": ["<think>", "</think>"], **ROOM},
+    "vllm-gemma": {"system": "user"},
+}
+CASES = {  # what is asked, in which words the endpoint finds what to do
+    "": "What helps?",
+    "filtered": f"Now {providers.FLAGGED}.",
+    "context too long": "a word " * 5_000,
+    "no credit": "case quota",
+    "no such model": "case 404",
+}
+FILTERS = ("azure", "azure-plain", "qwen", "openrouter")
 
 
-def test_a_server_that_never_answers_ends(world, endpoint):
-    world.model(timeout_s=0.2)
-    world.retries(1)
-    endpoint.script = lambda n, body: "hang"
-    (row,) = world.ask("a")
-    assert row.reply_status.startswith("timeout: ") and len(endpoint.bodies) == 2
+@pytest.mark.parametrize("persona", providers.PERSONAS)
+def test_each_provider_is_understood(world, monkeypatch, persona):
+    with providers.Providers() as provider:
+        monkeypatch.setattr(providers, "KEY", "made-up-7f3a9c55e1-of-a-test")
+        monkeypatch.setattr(providers, "WINDOW", 9_000)
+        failing = {"case quota": "quota", "case 404": 404}
+        provider.failing = lambda body: failing.get(body["messages"][-1]["content"])
+        url = provider.at(persona)
+        world.model(base_url=url, api_key_env="TEST_KEY", max_concurrency=1, **ENTRIES[persona])
+        rows = {r.item: r for r in world.ask(CASES, max_tokens=400)}
+        filters = {"filtered": "filtered" if persona in FILTERS else ""}
+        assert {k: kind(r.reply_status) for k, r in rows.items()} == {k: k for k in CASES} | filters
+        text = rows[""].answer
+        assert text and "hmm" not in text and "Score: 1" not in text  # thoughts
+        monkeypatch.setenv("TEST_KEY", "not-the-right-key-0123456789")
+        before = len(provider.bodies)
+        if providers.PERSONAS[persona].key:
+            with pytest.raises(BedsideError, match="refuses the key .* check TEST_KEY"):
+                world.ask(*range(5), max_tokens=400)
+            assert len(provider.bodies) == before + 1
+        else:
+            assert not any(r.reply_status for r in world.ask(*range(5), max_tokens=400))
+
+
+NONSENSE = ["", "²", "9" * 5000, "\ud800", "\x1b[2J", [], {}, [[1]], {"a": None}, None, True]
+NONSENSE += [0, -1, 0.5, 10**400, 1e308, float("nan"), float("inf"), {"message": ["x"], "code": {}}]
+
+
+def spoilt(whole, rng):
+    """A value with one to three parts of it replaced by nonsense."""
+    box = [json.loads(json.dumps(whole))]
+    for _ in range(rng.randint(1, 3)):
+        place, key = box, 0
+        while place[key] and isinstance(place[key], dict | list) and rng.random() > 0.2:
+            place = place[key]
+            key = rng.choice(list(place) if isinstance(place, dict) else range(len(place)))
+        place[key] = copy.deepcopy(rng.choice(NONSENSE))
+    return box[0]
+
+
+def test_nonsense_for_an_answer_is_a_reply_or_a_failure_by_call_and_by_batch(world, endpoint):
+    """Never a traceback; every answer that is kept replays as it was; others aren't touched."""
+    whole, count = {**completion("Rest."), "system_fingerprint": "f"}, 150
+    answers = [spoilt(whole, providers.rng_of("nonsense", n)) for n in range(count)]
+    prompts = {f"{k} {n}": f"{k} {n}" for n in range(count) for k in ("odd", "well")}
+
+    def given(prompt):
+        odd, n = prompt.split()
+        return answers[int(n)] if odd == "odd" else completion("Rest.")
+
+    def script(n, body):
+        return 200, {}, json.dumps(given(body["messages"][0]["content"])).encode()
+
+    endpoint.script = script
+    world.model(max_concurrency=1, usd_per_million_in=1, usd_per_million_out=1)
+    world.retries(0)
+    rows = world.ask(prompts)
+    assert all(r.answer == "Rest." for r in rows if r.item.startswith("well"))
+    good = {r.item: prompts[r.item] for r in rows if ":" not in r.reply_status}
+    assert count < len(good) < 2 * count
+    assert world.ask(good, mode="replay") == [r for r in rows if r.item in good]
+    world.elsewhere("batch")
+    lines = world.request_file(prompts)
+    lines = [result(x, 200, given(x["body"]["messages"][0]["content"])) for x in lines]
+    assert world.collect(lines).startswith(f"{len(good)} taken in")
+    odd = [spoilt(x, providers.rng_of("line", n)) for n, x in enumerate(lines)]
+    world.elsewhere("spoilt")
+    world.request_file(prompts)
+    taken = int(world.collect([*odd, b"", b"\xff", b"{not", b"[" * 5000]).split(" taken")[0])
+    assert 0 < taken < len(good) and len(world.recorded()) == taken

@@ -9,12 +9,12 @@ from collections import Counter
 import pandas as pd
 import pytest
 
-from batch_study import entry, served, submit
 from bedside import BedsideError, explorer, own
 from bedside.asking import registry
 from bedside.own import saved, steps
-from bedside.read import prompts, questions
+from bedside.read import paths, prompts, questions
 from bedside.read.surroundings import here
+from calling import answered_in_batches
 from conftest import apart, completion
 from own_studies import compared
 
@@ -52,23 +52,25 @@ def said(body, seen):
 
 
 @pytest.fixture
-def service(tmp_path, monkeypatch):
+def service(tmp_path, monkeypatch, endpoint):
     """An endpoint for calls and batches, with ten questions and the rubric beside it."""
+    apart(monkeypatch, tmp_path)
+    monkeypatch.setattr(paths, "BATCHES", tmp_path / "batches")
     rows = "".join(f"q{n},What is number {n}?\n" for n in range(10))
     (tmp_path / "mine.csv").write_text("item,question\n" + rows)
     (tmp_path / "rubric.csv").write_text(RUBRIC)
-    with served(tmp_path, monkeypatch) as endpoint:
-        apart(monkeypatch, tmp_path)
-        monkeypatch.setitem(registry.entries(), "c", entry(endpoint.url, "c"))
-        endpoint.seen = Counter()
-        one_at_a_time = threading.Lock()
+    for name in "abc":
+        fields = {"provider": "test", "base_url": endpoint.url, "model": f"{name}-1"}
+        monkeypatch.setitem(registry.entries(), name, registry.as_model(name, fields))
+    endpoint.seen = Counter()
+    one_at_a_time = threading.Lock()
 
-        def answer(body):
-            with one_at_a_time:
-                return completion(said(body, endpoint.seen))
+    def answer(body):
+        with one_at_a_time:
+            return completion(said(body, endpoint.seen))
 
-        endpoint.answer = answer
-        yield endpoint
+    endpoint.answer, endpoint.script = answer, lambda n, body: answer(body)
+    return endpoint
 
 
 def given(tmp_path, **more):
@@ -84,9 +86,9 @@ def test_a_rubric_two_judges_and_three_repeats_by_hand(service, tmp_path, monkey
     mine = str(tmp_path / "mine.csv")
     steps.plan(own.Own(mine, mode="plan", **given(tmp_path)))
     # 10 questions 3 times, and 5 criteria of each of the 30 answers for each of two judges
-    assert "330 calls in all" in capsys.readouterr().out and not service.posts
+    assert "330 calls in all" in capsys.readouterr().out and not service.bodies
     found = compared(mine, **given(tmp_path))
-    assert len(service.posts) == 330
+    assert len(service.bodies) == 330
     study = own.Own(mine, mode="replay", **given(tmp_path))
     scores = of(found.scores)
     # b: questions 1 to 9 have .8 + .7 + .1, question 0 three times 1: (9 * 1.6 + 3) / 30
@@ -126,8 +128,8 @@ def test_a_rubric_two_judges_and_three_repeats_by_hand(service, tmp_path, monkey
     assert explorer.read(explorer.html(own.document(found.own, found.verdicts)))[0]["rows"]
     service.seen.clear()
     place = {"mode": "record", "questions": mine, "name": "batched", **given(tmp_path)}
-    assert "batches" in submit(steps.Questions(place))
-    monkeypatch.setattr(here, "figures", str(tmp_path / "figures"))
+    answered_in_batches(lambda: steps.waiting(place), service.answer)
+    assert len(service.bodies) == 330
     by_batch = compared(mine, name="batched", mode="replay", **given(tmp_path))
     assert of(by_batch.scores).equals(of(found.scores))
 
@@ -158,9 +160,11 @@ def test_labels_of_a_reply_wait_for_it_and_a_lost_one_is_unscored(service, tmp_p
     # 2 questions twice, 5 criteria for two judges; q2 is beyond LIMIT, and q1's label asks no more
     assert "44 calls in all" in capsys.readouterr().out
     place = {"mode": "record", "questions": str(tmp_path / "mine.csv"), **how}
-    submit(steps.Questions(place))
-    sent = [request for _, request in service.posts if isinstance(request, bytes)]
-    assert sum(part.count(b'"custom_id"') for part in sent) == 44
+    sent = []
+    answered_in_batches(
+        lambda: steps.waiting(place), lambda body: sent.append(body) or service.answer(body)
+    )
+    assert len(sent) == 44
     study = own.Own(str(tmp_path / "mine.csv"), mode="replay", **how)
     answered = asyncio.run(own.answers(study))
     cards = asyncio.run(own.cards(study, answered))
@@ -190,9 +194,9 @@ def test_a_conversation_is_asked_as_it_is_and_judged_as_a_text(service, tmp_path
     (tmp_path / "talks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     how = given(tmp_path, repeats="", judge="b")
     found = compared(str(tmp_path / "talks.jsonl"), **how)
-    asked = [b["messages"] for _, b in service.posts if b["model"] == "a-1"]
+    asked = [b["messages"] for b in service.bodies if b["model"] == "a-1"]
     assert said in asked and [{"role": "user", "content": "What is number 5?"}] in asked
-    judged = [b["messages"][-1]["content"] for _, b in service.posts if b["model"] == "b-1"]
+    judged = [b["messages"][-1]["content"] for b in service.bodies if b["model"] == "b-1"]
     told = prompts.fence("\n\n".join(f"{m['role'].upper()}: {m['content']}" for m in said))
     assert sum(told in text for text in judged) == 5
     assert found.verdicts["status"].eq("graded").all()

@@ -106,7 +106,6 @@ def entries(monkeypatch):
     """The registry as it was, whatever a test adds to it."""
     known = dict(registry.entries())
     monkeypatch.setattr(registry, "entries", lambda: known)
-    monkeypatch.setattr(here, "entries", {})
 
 
 @pytest.fixture
@@ -128,9 +127,15 @@ def at(endpoint, tmp_path, monkeypatch):
     return {"provider": "test", "base_url": endpoint.url}
 
 
+def known(at, *names):
+    """Models that the registry knows."""
+    for name in names:
+        registry.entries()[name] = registry.as_model(name, {**at, "model": name})
+
+
 def test_a_frame_reads_as_the_file_that_is_kept_of_it(at, tmp_path):
     odd = ASKED.assign(question=['=1, "a"\nb', " \u2028x"], reference=[None, 7], group=[pd.NA, "g"])
-    registry.names_of({**at, "model": "small"})
+    known(at, "small")
     mine = own.Own(odd, models="small")
     assert mine.name.startswith("questions-") and own.Own(odd, models="small").name == mine.name
     assert own.Own(ASKED, models="small").name != mine.name
@@ -147,46 +152,21 @@ def test_a_frame_reads_as_the_file_that_is_kept_of_it(at, tmp_path):
             own.Own(changed, models="small")
 
 
-def test_an_entry_of_a_scripts_own_is_known_by_its_name(at):
-    given = [{**at, "model": "m/x", "name": "mine"}, "smollm2-135m", {**at, "model": "m/x"}]
-    assert registry.names_of(given) == "mine smollm2-135m m/x"
-    assert registry.model("mine") == registry.as_model("mine", {**at, "model": "m/x"})
-    assert here.entries.keys() == {"mine", "m/x"}  # also in the kernel of the study's notebook
-    assert registry.names_of({**at, "model": "other", "name": "mine"}) == "mine"  # a mended script
-    assert registry.model("mine").model == "other"
-
-
-@pytest.mark.parametrize(
-    "entry, match",
-    [
-        ({"api_key": "secret-1"}, "did you mean 'api_key_env'"),
-        ({"api_key_env": "sk-secret-1"}, "the name of an environment variable, not a key"),
-        ({"headers": {"Authorization": "secret-1"}}, "a key stands in it"),
-        ({"key_env": "X"}, "did you mean 'api_key_env'"),
-        ({"name": "smollm2-135m"}, "data/models.toml has another one of this name"),
-        ({"base_url": 1}, "expected str, got int, in base_url"),
-    ],
-)
-def test_a_faulty_entry_or_a_key_is_refused_and_never_shown(at, entry, match, tmp_path):
-    with pytest.raises(BedsideError, match=match) as told:
-        bedside.study(ASKED, [{**at, "model": "small", **entry}])
-    assert "secret-1" not in str(told.value) + str(here.entries)
-    assert not (tmp_path / "figures").exists()
-
-
 def test_a_plan_from_python_asks_nobody(at, endpoint, capsys):
+    known(at, "small")
+
     async def notebook():  # whose loop is running already
-        return bedside.study(ASKED, [{**at, "model": "small"}], mode="plan")
+        return bedside.study(ASKED, ["small"], mode="plan")
 
     assert asyncio.run(notebook()) is None and not endpoint.bodies
     assert "2 calls in all; none was made" in capsys.readouterr().out
     with pytest.raises(BedsideError, match="unknown mode 'batch'"):
-        bedside.study(ASKED, [{**at, "model": "small"}], mode="batch")
+        bedside.study(ASKED, ["small"], mode="batch")
 
 
 def test_what_a_notebook_left_is_opened_with_all_texts(at):
     frame = ASKED.assign(question=["What is 7 times 2?", "What is 7 times 3?"], reference=[14, 21])
-    registry.names_of([{**at, "model": m} for m in ("small", "large", "judge")])
+    known(at, "small", "large", "judge")
     for judge, right in (("judge", [0, 0, 1, 1]), ("", [])):
         made = compared(frame, name="mine" + judge, models="small large", judge=judge)
         found, judged = results.opened(made.own), made.verdicts

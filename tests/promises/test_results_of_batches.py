@@ -46,15 +46,6 @@ def test_a_result_twice_or_recorded_before_is_taken_once(world, endpoint, lines)
     assert len(world.recorded()) == 5 and len(endpoint.bodies) == 1
 
 
-def test_a_batch_costs_what_its_entry_says(world, lines):
-    world.model(usd_per_million_in=2, usd_per_million_out=10, batch_discount=0.25)
-    assert world.cost_of([good(lines["a"])]) == pytest.approx(0.75 * (10 * 2 + 5 * 10) / 1e6)
-    uncounted = result(lines["b"], 200, {**completion(), "usage": None})
-    assert world.cost_of([uncounted]) == pytest.approx(0.75 * (122 * 2 + 20 * 10) / 1e6)  # at most
-    world.model(usd_per_million_in=None, usd_per_million_out=None, batch_discount=None)
-    assert world.cost_of([good(lines["c"])]) is None
-
-
 NO_RESULTS = {
     "no JSON": lambda x: b"Traceback (most recent call last):",
     "not UTF-8": lambda x: b'{"custom_id": "\xff"}',

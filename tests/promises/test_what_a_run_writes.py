@@ -111,9 +111,8 @@ def test_figures_repeat_byte_for_byte_and_have_other_colours_on_dark_screens(run
     assert made[0] == made[1]
     text = made[0][2].decode()
     ElementTree.fromstring(text)
-    dark = re.search(r"@media screen and \(prefers-color-scheme: dark\)\{(.*)\}", text)[1]
-    colours = {*re.findall(r"(?:fill|stroke): (#\w+)", re.sub(r"@media.*\}\}", "", text))}
-    assert len(colours) > 3 and all(colour in dark for colour in colours)
+    dark = re.search(r"@media screen and \(prefers-color-scheme: dark\)\{#(\w+)\{filter:inv", text)
+    assert f'<g id="{dark[1]}">' in text
 
 
 def test_a_figure_drawn_for_wide_screens_alone_leaves_phones_no_picture_of_before(run):
@@ -148,13 +147,10 @@ def test_the_embedded_models_marks_leave_the_figures_of_released_data(run):
 def test_a_chart_without_a_number_says_so(tmp_path):
     columns = ["row", "column", "source", "k", "value", "low", "high"]
     frame = pd.DataFrame([["a", "c", "run", 1, None, None, None]], columns=columns)
-    shown = frame.assign(series=frame["source"], label="", left=0, right=1)
-    _, axes = plots.figure((12, 6), 2, 2)
-    charts = axes.ravel()
-    for chart, ax in zip((plots.dots, plots.bars, plots.heat), charts):
+    _, axes = plots.figure((12, 6), 1, 2)
+    for chart, ax in zip((plots.dots, plots.heat), axes.ravel()):
         chart(ax, frame)
-    plots.curves(charts[3], shown, "k")
-    assert all("no value" in " ".join(t.get_text() for t in ax.texts) for ax in charts)
+        assert "no value" in " ".join(t.get_text() for t in ax.texts)
 
 
 def test_committed_figures_have_texts_that_can_be_read():

@@ -89,18 +89,18 @@ def test_printed_numbers_and_cells_are_filled_in(written):
         ("load", "CLAIMS", CLAIM.replace("section", "sectoin"), "unknown field `sectoin`"),
         ("load", "CLAIMS", CLAIM.replace('section = "4.3"', ""), "missing required field"),
         ("load", "CLAIMS", CLAIM.replace('"A rate"', '""'), "length >= 1"),
-        ("load", "CLAIMS", CLAIM.replace("27.2", "{Table 9 | a | b}"), "no table 'Table 9'"),
+        ("load", "CLAIMS", CLAIM.replace("27.2", "{Table 9 | a | b}"), "'Table 9'"),
         ("load", "CLAIMS", CLAIM.replace("27.2", "{Table 1 | c | PCR}"), "no 'c', 'PCR'"),
         ("load", "CLAIMS", CLAIM + CLAIM, "twice"),
         ("load", "CLAIMS", 'a = "x"', "is a table"),
-        ("load", "CLAIMS", CLAIM + '[a.one]\ntest = "1 == 1"', "one: .*`support`"),
-        ("load", "CLAIMS", CLAIM + '[a.one]\nsupport = "2"\nsignificance = "some"', "one: .*int"),
+        ("load", "CLAIMS", CLAIM + '[a.one]\ntest = "1 == 1"', "a: .*`support`"),
+        ("load", "CLAIMS", CLAIM + '[a.one]\nsupport = "2"\nsignificance = "some"', "a: .*int"),
         ("load", "CLAIMS", CLAIM + '[a.one]\nsupport = "2"\nread = "x"', "field `read`"),
         ("findings", "FINDINGS", 'f,1,"{t | m | F1 | run}",found,a,t', "number 'run'"),
         ("findings", "FINDINGS", 'f,1,"{t | m | F1 | raw | .0q}",found,a,t', "is no format"),
         ("findings", "FINDINGS", "f,1,All hold.,found,a c-9,t", "unknown claim 'c-9'"),
         ("findings", "FINDINGS", "f,1,All hold.,found,a,", "column output: is empty"),
-        ("findings", "FINDINGS", "f,1,x,found,a,t\nf,2,x,found,a,t", "'f' occurs twice"),
+        ("findings", "FINDINGS", "f,1,x,found,a,t\nf,2,x,found,a,t", "'f' is already in line 2"),
         ("findings", "FINDINGS", "g,1,All hold.,found,a,t", "'f', which is no finding"),
     ],
 )
@@ -159,7 +159,7 @@ def test_kinds_of_claims_have_verdicts_of_their_own():
     # by no test of significance alone
     assert verdict("no", [1])[0] == verdict("no no", [3, 1])[0] == "undetermined"
     assert verdict("no no", [3, 0])[0] == "differs"
-    with pytest.raises(BedsideError, match="does not say which data it needs"):
+    with pytest.raises(BedsideError, match="names no data"):
         verdict("missing", needs="")
     counts = claims.tally(
         {"of": of, "kind": kind, "weight": weight, "verdict": verdict}

@@ -19,8 +19,8 @@ def failure(status, said, headers):
             name, _, words = said.partition(": ")
             return failures.lost(type(name, (Exception,), {})(words), ())
         if status != "200":
-            return failures.of(int(status), said.encode(), headers, ())
-        failures.read(KEPT, failures.parsed(said.encode()), headers, ())
+            return failures.failure_of(int(status), said.encode(), headers, ())
+        failures.record_of(KEPT, failures.parsed(said.encode()), headers, ())
     except failures.Failure as e:
         return e
 

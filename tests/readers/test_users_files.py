@@ -67,7 +67,7 @@ CSV = [
     ("\ufeff \n", "is empty"),
     ("item,question\n\n,\n", "has no question in it"),
     ("id,text\na,Is it?\n", "(?s)4 faults.*unknown column 'id'.*no column 'question'"),
-    ("item,reference\na,Is it?\n", "line 1: no column 'question'; the first line must"),
+    ("item,reference\na,Is it?\n", "line 1: has no column 'question'"),
     ("item,question,refrence\na,b,c\n", "line 1: unknown column 'refrence'; did you mean 'ref"),
     ("Item,question\na,b\n", "unknown column 'Item'; did you mean 'item'"),
     ("item,question,group\na,b,all\n", "line 2, column group: 'all' stands for all questions"),
@@ -86,9 +86,9 @@ CSV = [
 ]
 JSON_LINES = [
     ('{"item": "a", "question": "b"}\n{"item": "c"\n', r"line 2: is not JSON \(character 1\d: E"),
-    ('[{"item": "a", "question": "b"}]', 'line 1: is not an object; write each line as {"'),
+    ('[{"item": "a", "question": "b"}]', 'is not an object; write {"'),
     ("[" * 100_000, "line 1: can't be read: maximum recursion"),
-    (lines({"item": "a"}), "line 1, column question: is missing"),
+    (lines({"item": "a"}), "line 1: has no column .question"),
     (lines({"item": "a", "question": None}), "line 1, column question: is empty"),
     (lines({"item": "a", "question": ["b"]}), "line 1, column question: is a list; it must be a"),
     (lines({"item": True, "question": "b"}), "line 1, column item: is true or false; it must"),
@@ -116,7 +116,7 @@ def test_what_is_no_such_file(file, tmp_path):
     for source, told in (
         ("mien.csv", r"there is no file mien\.csv; did you mean mine\.csv\?"),
         ("sub/mine.csv", r"there is no file sub/mine\.csv$"),  # not a data set of the hub
-        ("folder.csv", "is a folder, not a file"),
+        ("folder.csv", "folder.csv can't be read"),
         ("book.csv", "is a spreadsheet; save it as CSV"),
         (file("x", "book.xlsx"), "is a spreadsheet; save it as CSV"),
         (file("[]", "mine.json"), r"ends with '\.json'; give a \.csv file"),
@@ -190,9 +190,13 @@ def test_a_data_set_that_cannot_be_taken(hub, file):
         ("me/mine", "main", r"needs REVISION=\.\.\."),
         ("me/mine", "abc", "abc: the Hugging Face hub says: Couldn't reach .* Hub; without a netw"),
         ("me/two", "abc", "me/two has several splits; name one: me/two:train, me/two:test"),
-        ("me/other", "abc", "no column 'item'; it has id, text. Save it as CSV with the columns"),
+        (
+            "me/other",
+            "abc",
+            "(?s)no column 'item'; it has id, text.*save it as CSV with the columns",
+        ),
         ("me/bad", "abc", "(?s)row 1, column question: is empty.*row 2, column item: item 'a' is"),
-        (file("item,question\na,b\n"), "abc", "REVISION=abc goes with a data set .* none;"),
+        (file("item,question\na,b\n"), "abc", "REVISION=abc goes with a data set .* none"),
     ):
         with pytest.raises(BedsideError, match=told):
             read(source, revision)
@@ -221,7 +225,7 @@ def test_answers_made_elsewhere(file):
 
 def test_answers_that_cannot_be_taken(file):
     for content, told in (
-        ("item,model\na,m\n", "line 1: no column 'answer'"),
+        ("item,model\na,m\n", "line 1: has no column 'answer'"),
         ("item,model,answer\n", "has no answer in it"),
         ("item,model,answer\na,,x\n", "line 2, column model: is empty"),
         ("item,model,answer\n,m,x\n", "line 2, column item: is empty"),

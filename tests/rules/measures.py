@@ -28,7 +28,7 @@ from bedside.read.surroundings import here
 from bedside.run import Run
 from bedside.write import tables
 from bedside.write.results import means as means_of
-from meddialbench_cells import accuracy
+from cells import wanted
 
 NAN = float("nan")
 MODELS = ["larch", "maple"]
@@ -210,7 +210,10 @@ MEASURES = {
     "against plain": (CURES, lambda run, f: cures.balanced(cures.rates(f))),
     "Table 6": (DETECTED, lambda run, f: medhalu_cells.six(run, f, ITEMS)),
     "spans": (DETECTED, lambda run, f: medhalu_cells.seven(run, f, ITEMS, MARKED)),
-    "accuracy": (HELD, lambda run, f: accuracy(f)),
+    "accuracy": (
+        HELD,
+        lambda run, f: wanted("meddialbench/03_single_dimension", "accuracy", judged=f),
+    ),
     "changes": (HELD, lambda run, f: consulted.changes(f)),
     "O/E": (HELD, lambda run, f: consulted.interactions(f, PAIRS, run)),
     "ends": (HELD, lambda run, f: talks.ends(f)),

@@ -1,26 +1,23 @@
 """The embedded models, whose weights are fetched when first needed and served by llama.cpp.
 
-Each user of a machine has one server for a model, in a process of its own, on a free loopback
-port. Clients hold a shared lock on a lease file, and the server ends when nobody has held it for a
-minute. A killed client's lock is released with it.
+A process that calls a model has a server for it, in a process of its own, on a free loopback port.
+The server ends with the process that started it, killed or not: then its standard input ends.
 """
 
-import contextlib
 import functools
 import os
 import shutil
 import socket
 import subprocess
 import sys
-import tempfile
+import threading
 import time
 import tomllib
 import urllib.request
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
-from filelock import lock_descriptor, unlock_descriptor
+from filelock import lock_descriptor
 
 from bedside import BedsideError
 from bedside.read import paths, sources, surroundings
@@ -28,7 +25,9 @@ from bedside.read import paths, sources, surroundings
 from . import registry
 
 START_S = 120
-IDLE_S = 60  # for which nobody holds the lease before a server ends
+
+_servers = {}  # {name: (its process, its URL)}
+_starting = threading.Lock()
 
 
 class LocalError(BedsideError):
@@ -106,42 +105,6 @@ def _fetch_piece(what, pin, piece, whole):
     shutil.rmtree(folder)
 
 
-def _state(name):
-    short = registry.model(name).weights_sha256[:8]
-    folder = Path(tempfile.gettempdir(), f"bedside-{os.getuid()}-{short}")
-    folder.mkdir(mode=0o700, exist_ok=True)
-    if folder.stat().st_uid != os.getuid() or folder.stat().st_mode & 0o077:
-        raise LocalError(f"{folder} belongs to somebody else; set TMPDIR to a folder of your own")
-    return folder
-
-
-def _alive(name, port):
-    try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/models", timeout=5) as r:
-            return registry.model(name).model in r.read().decode()
-    except (OSError, ValueError):
-        return False
-
-
-@contextlib.contextmanager
-def running(name: str) -> Iterator[str]:
-    """Base URL of an embedded model's server.
-
-    The server is started if it isn't running, and kept running while the block lasts.
-    """
-    import fcntl  # which Windows lacks, where no embedded model is served
-
-    state, path = _state(name), weights(name)
-    with open(state / "lease", "a") as lease, open(state / "start", "a") as start:
-        fcntl.flock(lease, fcntl.LOCK_SH)
-        fcntl.flock(start, fcntl.LOCK_EX)
-        port = int(p.read_text()) if (p := state / "port").is_file() else 0
-        if not (port and _alive(name, port)):
-            port = _start(name, path, state)
-        fcntl.flock(start, fcntl.LOCK_UN)
-        yield f"http://127.0.0.1:{port}/v1"
-
-
 def slots(name: str) -> int:
     """How many answers of a model this machine's free memory lets be written at the same time."""
     import psutil
@@ -156,34 +119,50 @@ def slots(name: str) -> int:
     return min(most, registry.model(name).max_concurrency)
 
 
-def _start(name, path, state):
+def served(name: str) -> str:
+    """Base URL of an embedded model's server, which this process starts if it has none."""
+    with _starting:
+        process, url = _servers.get(name, (None, ""))
+        if process is None or process.poll() is not None:
+            process, url = _servers[name] = _started(name)
+        return url
+
+
+def _started(name):
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         port = s.getsockname()[1]
-    told = [str(port), path, state, *map(str, (slots(name), known()[name]["context"], IDLE_S))]
-    with open(state / "server.log", "w") as log:
+    given = [port, weights(name), slots(name), known()[name]["context"]]
+    with open(log := place(name).with_suffix(".log"), "w") as file:
         process = subprocess.Popen(
-            [sys.executable, "-m", "bedside.asking.embedded", *told],
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
+            [sys.executable, "-m", "bedside.asking.embedded", *map(str, given)],
+            stdin=subprocess.PIPE,
+            stdout=file,
+            stderr=file,
             start_new_session=True,
             # Threads that wait for each other sleep: beside other work, one that spins takes the
             # processor from the one it waits for.
             env=surroundings.environment(OMP_WAIT_POLICY="passive"),
         )
-    until = time.monotonic() + START_S
-    while not _alive(name, port):
+    until, url = time.monotonic() + START_S, f"http://127.0.0.1:{port}/v1"
+    while not _answers(url, name):
         if process.poll() is not None or time.monotonic() > until:
             process.kill()
-            raise LocalError(f"the server of {name} did not start; its log is {log.name}")
+            raise LocalError(f"the server of {name} did not start; its log is {log}")
         time.sleep(0.1)
-    paths.write(state / "port", str(port))
-    return port
+    return process, url
 
 
-def _main(port, path, state, slots, context, limit):
-    """Serve a model by llama.cpp in this process, until nobody has held the lease for a while."""
+def _answers(url, name):
+    try:
+        with urllib.request.urlopen(f"{url}/models", timeout=5) as r:
+            return registry.model(name).model in r.read().decode()
+    except (OSError, ValueError):
+        return False
+
+
+def _main(port, path, slots, context):
+    """Serve a model by llama.cpp in this process, until standard input ends."""
     import xllamacpp
 
     p = xllamacpp.CommonParams()
@@ -194,15 +173,8 @@ def _main(port, path, state, slots, context, limit):
     p.cache_ram_mib = 0  # copies of prompts beyond the slots cost more than they save
     p.cpuparams.poll = p.cpuparams_batch.poll = 0  # as OMP_WAIT_POLICY, where there is no OpenMP
     _kept_up = xllamacpp.Server(p)
-    idle, limit = 0, int(limit)
-    with open(Path(state, "lease"), "a") as lease:
-        while idle < limit:
-            time.sleep(min(5, limit))
-            idle = idle + min(5, limit) if lock_descriptor(lease.fileno(), blocking=False) else 0
-            if idle < limit:
-                unlock_descriptor(lease.fileno())
-        # Still holding the lease: a client that waits for it finds no server and starts one.
-        os._exit(0)
+    sys.stdin.read()
+    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@ Providers say the same by different statuses and forms: a 429 may be a limit tha
 account, a 403 a wrong key or a filter. failures.toml tells them apart.
 """
 
+import contextlib
+import email.utils
 import json
 import re
 import time
@@ -25,18 +27,6 @@ LONGEST = 10_000  # of what is searched: more is a page
 LONGEST_S = 600.0  # that an endpoint is waited for
 WAY = "the endpoint takes calls again on %Y-%m-%d %H:%M UTC: wait, or have the limit raised"
 
-# when a limit is over: a member of an error, or words before a date or a length of time
-UNITS_S = {"ms": 0.001, "mo": 2_592_000, "w": 604_800, "d": 86_400, "h": 3600, "m": 60, "s": 1}
-PART = (
-    r"(\d+(?:\.\d+)?)\s*(ms|mo|w|d|h|m|s)"
-    r"(?:nths?|eeks?|ays?|ours?|rs?|in(?:ute)?s?|ec(?:ond)?s?)?(?![a-z])"
-)
-LENGTH = rf"{PART}(?:(?:,|\s|and)*{PART})*"
-DATE = r"\d{4}-\d\d-\d\d(?:(?:T| at | )[\d:.]+)?(?: ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d))?"
-SOON = r"\b(?:again|retry(?:ing)?|resets?|renew\w*|refill\w*|wait|available|access)\b[^.\d]{0,40}?"
-MEMBER = r'"[\w-]*?(?:retry|reset)[\w-]*(?<!ms)\\?"\s*:\s*(?:\\?")?(?P<member>[^",}\\]+)'
-SAID = rf"{MEMBER}|{SOON}(?P<words>{DATE}|{LENGTH})"
-
 # a call's limit and what the model holds: where that is less, no other prompt would be answered
 FITS = r"(?:too large: (\d{1,9}).*)?context.{0,20}?(\d{1,9})(?:.*?(\d{1,9}) in the (?:out|comp))?"
 
@@ -54,12 +44,8 @@ class Failure(Exception):
     usage: dict = field(default_factory=dict)  # that came with it
     tokens: tuple = (None, None)  # as `cost` takes them; None where it isn't known whether any
 
-    @property
-    def again(self) -> bool:
-        return self.fate == "again"
 
-
-def of(
+def failure_of(
     status: int | str, content: bytes, headers: Mapping, secrets: Iterable, answer: Any = None
 ) -> Failure:
     """The Failure that a status and what came with it are; a lost connection has none.
@@ -69,59 +55,37 @@ def of(
     body, text = parsed(content), content.decode("utf-8", "replace")
     told = f"{status or 'lost'} {text}"[:LONGEST]
     fault = next(f for f in FAULTS if re.match(f["words"], told, re.I | re.S | re.X))
-    said = _words(body) or f"{status} from the endpoint"
+    words = _words(body) or f"{status} from the endpoint"
     if to := headers.get("location"):
-        said = f"it has moved to {to.partition('?')[0]}"
-    wait = wait_s(headers, told)
-    failure = Failure(fault["kind"], status, cleaned(said, secrets), fault["then"], wait)
+        words = f"it has moved to {to.partition('?')[0]}"
+    failure = Failure(fault["kind"], status, cleaned(words, secrets), fault["then"], _wait(headers))
     fits = re.search(FITS, told.replace(",", ""), re.I | re.S)
     if failure.kind == "context too long" and fits and int(fits[1] or fits[3] or 0) >= int(fits[2]):
         failure.kind, failure.fate = "limit too high", "all"
-    if (failure.again or failure.kind == "no credit") and (wait or 0) > LONGEST_S:
-        failure.fate, failure.way = "stop", time.strftime(WAY, time.gmtime(time.time() + wait))
+    passes = failure.fate == "again" or failure.kind == "no credit"
+    if passes and (failure.wait or 0) > LONGEST_S:
+        failure.fate = "stop"
+        failure.way = time.strftime(WAY, time.gmtime(time.time() + failure.wait))
     if not fault.get("charged") and not replies.first_choice(answer):  # no reply had begun either
         failure.tokens = (0, 0)
     return _with_usage(failure, answer or body)
 
 
-def wait_s(headers: Mapping, text: str) -> float | None:
-    """Seconds after which an endpoint wants to be asked again; None if it doesn't say.
-
-    headers: with names in lower case; text: of its error. When a limit of which nothing remains is
-    whole again counts where nothing else is said, since a part of it comes back before.
-    """
-    said = [m["member"] or m["words"] for m in re.finditer(SAID, text, re.I)]
-    # a number of seconds or a date, or of milliseconds in a header whose name ends in -ms
-    said += [v + k[len("retry-after-") :] for k, v in headers.items() if "retry-after" in k]
-    used_up = (k for k, v in headers.items() if "ratelimit" in k and v == "0")
-    whole_at = (headers.get(k.replace("remaining", "reset"), "") for k in used_up)
-    for texts in (said, whole_at):
-        if waits := [s for s in map(seconds, texts) if s is not None]:
-            return max(waits)
-    return None
-
-
-def seconds(said: str) -> float | None:
-    """Seconds from now: of a number, a length of time such as 6m0s, a date; None for all else."""
-    import pandas as pd
-
-    try:
-        found = float(said)
-    except ValueError:
-        date = pd.to_datetime(said, utc=True, errors="coerce")
-        found = -1.0 if pd.isna(date) else date.timestamp()
-    if re.fullmatch(LENGTH, said.strip(), re.I):
-        parts = re.findall(PART, said, re.I)
-        found = sum(float(n) * UNITS_S[unit.lower()] for n, unit in parts)
-    found = found / 1000 if found >= 1e12 else found  # ms since 1970
-    found = max(found - time.time(), 0.0) if found >= 1e9 else found  # s since 1970
-    return found if 0 <= found < 1e9 else None
+def _wait(headers):
+    """Seconds after which an endpoint wants to be asked again; None if no header says so."""
+    after = headers.get("retry-after", "")
+    for text, unit in ((headers.get("retry-after-ms", ""), 0.001), (after, 1.0)):
+        with contextlib.suppress(ValueError):
+            if 0 <= float(text) < 1e9:
+                return float(text) * unit
+    with contextlib.suppress(TypeError, ValueError, OverflowError):
+        return max(email.utils.parsedate_to_datetime(after).timestamp() - time.time(), 0.0)
 
 
 def lost(error: Exception, secrets: Iterable) -> Failure:
     """The Failure that a fault of the connection is, as the HTTP client raises it."""
     first = error.__cause__ or error  # the client's own name for it may be that of another fault
-    return of("", f"{type(first).__name__}: {error}".encode(), {}, secrets)
+    return failure_of("", f"{type(first).__name__}: {error}".encode(), {}, secrets)
 
 
 def inside(answer: Any) -> dict | None:
@@ -151,8 +115,8 @@ def masked(content: bytes, secrets: Iterable) -> bytes:
     for secret in secrets:
         if len(secret) >= 20 or (len(secret) >= 8 and not secret.isalpha()):
             inside = json.dumps(secret)[1:-1]  # as JSON has it
-            for said in {secret, inside, inside.replace("/", r"\/")}:
-                content = content.replace(said.encode(), b"***")
+            for text in {secret, inside, inside.replace("/", r"\/")}:
+                content = content.replace(text.encode(), b"***")
     return content
 
 
@@ -176,11 +140,10 @@ def _words(error):
     """What an error's body says, in one line: its message, code and parameter, or all of it."""
     for name in ("refused", "error"):
         error = error.get(name, error) if isinstance(error, dict) else error
-    said = [error]
+    parts = [error]
     if isinstance(error, dict) and error.get("message"):
-        said = [error.get(k) for k in ("message", "code", "param", "metadata")]
-    said = (s if isinstance(s, str) else json.dumps(s) for s in said if s)
-    return " ".join(" ".join(said).split())
+        parts = [error.get(k) for k in ("message", "code", "param", "metadata")]
+    return " ".join(p if isinstance(p, str) else json.dumps(p) for p in parts if p).strip()
 
 
 def cleaned(text: str, secrets: Iterable) -> str:
@@ -191,18 +154,19 @@ def cleaned(text: str, secrets: Iterable) -> str:
     return text if len(text) <= WORDS else f"{text[:WORDS]}..."
 
 
-def read(kept: dict, answer: Any, headers: Mapping, secrets: Iterable, date=None) -> dict:
+def record_of(kept: dict, answer: Any, headers: Mapping, secrets: Iterable, date=None) -> dict:
     """The record of an answer of status 200, `parsed`; Failure for an error or no choice in it.
 
     kept: of the request; date: when it came, without one now.
     """
     try:
         if error := inside(answer):
-            raise of(status_of(error), json.dumps(error).encode(), headers, secrets, answer)
+            content = json.dumps(error).encode()
+            raise failure_of(status_of(error), content, headers, secrets, answer)
         return replies.as_record(kept, answer, date)
     except (ValueError, RecursionError) as e:
-        said = f"{e}: {cleaned(answer, secrets)}" if isinstance(answer, str) else str(e)
-        raise _with_usage(Failure("bad answer", 200, said, "again"), answer) from None
+        text = f"{e}: {cleaned(answer, secrets)}" if isinstance(answer, str) else str(e)
+        raise _with_usage(Failure("bad answer", 200, text, "again"), answer) from None
 
 
 def withheld(kept: dict, failure: Failure, date=None) -> dict:

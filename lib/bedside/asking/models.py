@@ -19,7 +19,7 @@ from bedside import BedsideError, choose
 from bedside.read import paths
 
 from . import dry_run, failures, registry, sending, store
-from .budget import Account, turn
+from .budget import Account
 from .failures import Failure
 from .progress import Meter
 from .registry import most
@@ -29,7 +29,6 @@ from .usage import used
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bedside.run import Run
 
 MODES = ("replay", "record", "fresh", "plan", "batch")
 DRY = ("plan", "batch")  # what these write are requests, not results
@@ -68,11 +67,10 @@ class Asking:
     `waits`; only the embedded model, which takes no batches, is called). account: the notebook that
     asks, and its budgets. total: how many requests there are, if that is known.
 
-    Any number of tasks may use it at once; a request that several have is sent once. From the first
-    call on no other process of this make calls models. A request that fails for good yields a Reply
-    with `error`. Raises StopRun for a refused key, a few equal failures that nothing mends, and
-    before a budget would be passed; StoreError when replies can't be written; what came before is
-    kept.
+    Any number of tasks may use it at once; a request that several have is sent once. A request that
+    fails for good yields a Reply with `error`. Raises StopRun for a refused key, a few equal
+    failures that nothing mends, and before a budget would be passed; StoreError when replies can't
+    be written; what came before is kept.
     """
 
     def __init__(
@@ -108,7 +106,7 @@ class Asking:
                 await self.recordings.flush()
         finally:
             if self.endpoints:
-                self.meter.tell(end="\n")
+                self.meter.show(end=True)
                 self.account.close()
             await self.stack.aclose()
 
@@ -172,10 +170,6 @@ class Asking:
                 registry.check_callable(name)
                 self.account.check_price(name)
                 self.recordings.check_writable(name)
-                if not self.endpoints:
-                    told = "waits while another process of this make calls models"
-                    await self.stack.enter_async_context(turn(lambda: self.meter.tell(told)))
-                    self.recordings.refresh()  # what others have recorded meanwhile
                 self.endpoints[name] = await sending.opened(self.stack, name)
 
     def _task(self, request):
@@ -213,7 +207,7 @@ class Asking:
             except Failure as failure:
                 if failure.kind == "rate limit" and end.replies != seen:
                     tries, seen = 0, end.replies  # others got through meanwhile: it goes on
-                if failure.again and tries < sending.RETRIES:
+                if failure.fate == "again" and tries < sending.RETRIES:
                     tries += 1
                     self.meter.again[failure.kind] += 1
                     await end.pause(failure, tries)
@@ -236,7 +230,7 @@ class Asking:
         tokens = None, None
         self.sent.add(task := asyncio.current_task())
         try:
-            record = await sending.send(end.client, request, end.secrets)
+            record = await sending.send(end, request)
             tokens = used(record)
             return record
         except Failure as e:
@@ -253,7 +247,7 @@ NOT_RECORDED = "not recorded"  # the error of a request without a recording, whe
 
 
 def requests_to(
-    run: "Run",
+    run: Any,
     prompts: dict[str, list[dict]],
     max_tokens: int,
     models: list[str] | None = None,
@@ -279,7 +273,7 @@ def requests_to(
 
 
 async def answers_of(
-    run: "Run",
+    run: Any,
     prompts: dict[str, list[dict]],
     max_tokens: int,
     models: list[str] | None = None,

@@ -10,7 +10,7 @@ from typing import Any
 
 from bedside.read import prompts
 
-from . import registry, store
+from . import store
 from .registry import model
 from .usage import prompt_tokens, tokens_of, used
 
@@ -60,7 +60,7 @@ class Request:
 
     @functools.cached_property
     def _body(self):
-        return registry.body(self.model, self.messages, self.settings, self.response_format)
+        return model(self.model).body(self.messages, self.settings, self.response_format)
 
     def body(self) -> dict:
         """The JSON body of the call."""
@@ -69,7 +69,7 @@ class Request:
     @functools.cached_property
     def fields(self) -> dict:
         """Everything that can change the answer, as the recording's key sees it."""
-        return {**registry.identity(self.model, self._body), "repeat": self.repeat}
+        return {**model(self.model).identity(self._body), "repeat": self.repeat}
 
     @functools.cached_property
     def key(self) -> str:
@@ -196,7 +196,7 @@ def as_reply(request: Request, record: dict, recorded: bool) -> Reply:
     kept["prompt_tokens"], kept["completion_tokens"] = used(record)
     given = kept.get("finish", "")
     kept["finish"] = end = SPELLED.get(given.lower().partition(":")[0].strip(), given)
-    kept["text"] = registry.spoken(request.model, kept.get("text", ""), end == "length")
+    kept["text"] = model(request.model).spoken(kept.get("text", ""), end == "length")
     if kept.get("refusal", "").strip():
         end = "refusal"
     elif record.get("tool_calls"):

@@ -8,16 +8,20 @@ import contextlib
 import json
 import random
 import time
-from collections import Counter
+from collections import Counter, defaultdict, deque
 from dataclasses import dataclass, field
 
-from . import budget, failures, registry
+from . import failures, registry
 from .failures import Failure
 
 RETRIES = 5  # of a request, where another try can help
 FIRST_S, LONGEST_S = 0.5, 8.0  # before the first retry and the last, without a word from the server
 PAUSE_S, LONGEST_PAUSE_S = 4.0, 32.0  # of all calls to a model that has enough, likewise
 FEW = 3  # failures of one kind in a row after which a model isn't called any more
+WINDOW_S = 60.0  # of requests_per_minute and tokens_per_minute
+LOOK_S = 0.25  # how often a call that waits looks again
+
+_sent = defaultdict(deque)  # model -> [time, tokens] of this process's calls of the last minute
 
 
 @dataclass
@@ -25,23 +29,33 @@ class Endpoint:
     """What one model's calls share."""
 
     name: str
+    model: registry.Model
     client: object
     slots: asyncio.Semaphore
-    secrets: list  # what no message may show
     replies: int = 0  # that came
     alike: Counter = field(default_factory=Counter)  # the failures since the last reply
     until: float = 0.0  # before which nothing is sent, since the endpoint has had enough
 
     async def turn(self, tokens: int) -> list[float]:
-        """Wait until a call of so many tokens at most may be sent; it, for `budget.wait`."""
-        call = [0.0, tokens]
-        while (wait := self._left()) or (wait := budget.wait(self.name, call)):
-            await asyncio.sleep(min(wait, budget.LOOK_S))
+        """Wait until a call of so many tokens at most may be sent; its [time, tokens].
+
+        The tokens may be corrected afterwards.
+        """
+        while (wait := self._wait(tokens)) > 0:
+            await asyncio.sleep(min(wait, LOOK_S))
+        _sent[self.name].append(call := [time.time(), tokens])
         return call
 
-    def _left(self):
-        left = self.until - time.time()
-        return left if 0 < left <= failures.LONGEST_S else 0.0  # more is the clock's fault
+    def _wait(self, tokens):
+        """Seconds until the endpoint, and the entry's limits, allow one more call."""
+        now, sent, m = time.time(), _sent[self.name], self.model
+        if 0 < self.until - now <= failures.LONGEST_S:  # more is the clock's fault
+            return self.until - now
+        while sent and not now - WINDOW_S < sent[0][0] <= now:  # or the clock was set back
+            sent.popleft()
+        many = m.requests_per_minute and len(sent) >= m.requests_per_minute
+        much = m.tokens_per_minute and sum(t for _, t in sent) + tokens > m.tokens_per_minute
+        return sent[0][0] + WINDOW_S - now if sent and (many or much) else 0
 
     async def pause(self, failure: Failure, tries: int) -> None:
         """Wait before a request is tried again; after a rate limit all calls do, by `turn`."""
@@ -56,21 +70,21 @@ class Endpoint:
 
     def answered(self) -> None:
         """Count a reply; with the first one all slots are of use."""
-        for _ in range(0 if self.replies else registry.model(self.name).max_concurrency - FEW):
+        for _ in range(0 if self.replies else self.model.max_concurrency - FEW):
             self.slots.release()
         self.replies += 1
         self.alike.clear()
 
     def failed(self, failure: Failure) -> str:
         """What failed for good, in words; StopRun after a few alike in a row."""
-        told = f"{failure.kind}: {failure.message}"
+        text = f"{failure.kind}: {failure.message}"
         bad = failure.kind == "bad request"
         if failure.fate != "alone" or bad:
-            alike = told if bad else failure.kind
+            alike = text if bad else failure.kind
             self.alike = Counter({alike: self.alike[alike] + 1})
         if failure.fate == "stop" or max(self.alike.values(), default=0) >= FEW:
             raise failures.stop(self.name, failure)
-        return told
+        return text
 
 
 async def opened(stack: contextlib.AsyncExitStack, name: str) -> Endpoint:
@@ -82,44 +96,42 @@ async def opened(stack: contextlib.AsyncExitStack, name: str) -> Endpoint:
     import openai
 
     m = registry.model(name)
-    url = m.base_url
+    url = registry.expanded(m.base_url)
     if m.provider == "local":
         from . import embedded
 
-        url = await asyncio.to_thread(stack.enter_context, embedded.running(name))
-    there = registry.connection(name, url)
-    usual = {"authorization": f"Bearer {there['api_key']}", "content-type": "application/json"}
-    own = {k.lower(): v for k, v in (there["default_headers"] or {}).items()}
+        url = await asyncio.to_thread(embedded.served, name)
+    key = registry.variable(m.api_key_env) or "none"  # for endpoints that want none
+    usual = {"authorization": f"Bearer {key}", "content-type": "application/json"}
     client = openai.DefaultAioHttpClient(
-        base_url=there["base_url"],
-        headers=usual | own,
-        params=there["default_query"],
-        timeout=there["timeout"],
+        base_url=url,
+        headers=usual | {k.lower(): v for k, v in registry.expanded(m.headers).items()},
+        params=registry.expanded(m.query),
+        timeout=m.timeout_s,
         follow_redirects=False,
     )
     await stack.enter_async_context(client)
     slots = asyncio.Semaphore(min(FEW, m.max_concurrency))  # until a first reply came
-    return Endpoint(name, client, slots, registry.secrets(name))
+    return Endpoint(name, m, client, slots)
 
 
-async def send(client, request, secrets=()):
+async def send(endpoint, request):
     """Send a request once; the record of its reply. Raises Failure."""
     import httpx2
 
-    began, most_s = time.monotonic(), client.timeout.read
-    body = json.dumps(registry.sent(request.model, request.body())).encode()
-    route = registry.ROUTES[registry.model(request.model).api]
+    m, began, secrets = endpoint.model, time.monotonic(), endpoint.model.secrets
+    body = json.dumps(m.filled(request.body())).encode()
     try:
-        async with asyncio.timeout(most_s):  # the client's own is from one byte to the next
-            response = await client.post(route, content=body)
+        async with asyncio.timeout(m.timeout_s):  # the client's own is from one byte to the next
+            response = await endpoint.client.post(registry.ROUTES[m.api], content=body)
     except TimeoutError:
-        told = f"no whole answer within timeout_s = {most_s:g} s"
-        raise Failure("timeout", "", told, "again") from None
+        text = f"no whole answer within timeout_s = {m.timeout_s:g} s"
+        raise Failure("timeout", "", text, "again") from None
     except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as e:
         raise failures.lost(e, secrets) from None
-    status, headers = response.status_code, response.headers
     content = failures.masked(response.content, secrets)
-    if status != 200:
-        raise failures.of(status, content, headers, secrets)
-    record = failures.read(request.kept(), failures.parsed(content), headers, secrets)
+    if response.status_code != 200:
+        raise failures.failure_of(response.status_code, content, response.headers, secrets)
+    answer = failures.parsed(content)
+    record = failures.record_of(request.kept(), answer, response.headers, secrets)
     return {**record, "latency_s": round(time.monotonic() - began, 3)}

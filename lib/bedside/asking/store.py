@@ -13,6 +13,8 @@ import contextlib
 import hashlib
 import json
 import os
+import threading
+from collections import defaultdict, deque
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -101,11 +103,11 @@ class Recordings:
 
     def __init__(self, folder: Path | str, reads: Path | str | None = None):
         self.folder, self.reads = Path(folder), Path(reads or folder)
-        self.damaged = []  # ((path, line number), why it is no recording)
+        self.damaged = []  # (file and line, why it is no recording)
         self._lines = {}  # key -> line
         self._done = {}  # path -> (bytes, lines) that were read
-        self._pending = {}  # path -> lines not yet on disk
-        self._loop = None
+        self._pending = deque()  # (path, line) not yet on disk
+        self._busy = threading.RLock()  # of whoever reads or writes files
         self.refresh()
 
     def __len__(self) -> int:
@@ -117,9 +119,10 @@ class Recordings:
     def refresh(self, new_files: bool = True) -> None:
         """Read what was appended since the last look, by this process or another."""
         try:
-            for path in sorted(self.reads.rglob("*.jsonl")) if new_files else list(self._done):
-                if path.stat().st_size > self._done.get(path, (0, 0))[0]:
-                    self._read(path)
+            with self._busy:
+                for path in sorted(self.reads.rglob("*.jsonl")) if new_files else list(self._done):
+                    if path.stat().st_size > self._done.get(path, (0, 0))[0]:
+                        self._read(path)
         except OSError as e:
             told = f"{rel(self.folder)}: recordings can't be read ({paths.why(e)}"
             raise StoreError(told) from e
@@ -134,13 +137,13 @@ class Recordings:
                 whole = line.endswith(b"\n")
                 try:
                     if line.strip():
-                        found = outside.fitted(outside.parsed(line.decode()), Record)
-                        self._lines[found.key] = line
+                        record = outside.fitted(outside.parsed(line.decode()), Record)
+                        self._lines[record.key] = line
                 except ValueError as e:
                     if whole and not line.rstrip(b"\r\n").endswith(CUT):
                         json_fault = isinstance(e, json.JSONDecodeError | UnicodeError)
                         why = "not JSON" if json_fault else str(e)
-                        self.damaged.append(((path, number), why))
+                        self.damaged.append(f"{rel(path)}, line {number}: {why}")
                 if whole:  # else it is being written, or cut off by a crash
                     at += len(line)
                     self._done[path] = at, number
@@ -157,27 +160,26 @@ class Recordings:
     def check_sound(self) -> None:
         """Raise StoreError if a file is damaged: its replies would be paid for once more."""
         if self.damaged:
-            named = [f"{rel(path)}, line {number}: {why}" for (path, number), why in self.damaged]
-            more = f"; and {len(named) - 3} more" if len(named) > 3 else ""
+            more = f"; and {len(self.damaged) - 3} more" * (len(self.damaged) > 3)
             raise StoreError(
-                f"{'; '.join(named[:3])}{more}. These lines are damaged, and their replies would be"
-                " asked and paid for again. Put back the file, from git or a copy, or take these"
-                " lines out, to have them asked again"
+                f"{'; '.join(self.damaged[:3])}{more}. These lines are damaged, and their replies"
+                " would be asked and paid for again. Put back the file, from git or a copy, or take"
+                " these lines out, to have them asked again"
             )
 
     def nearest(self, item: str, fields: dict) -> str:
         """Which fields differ in the recording of `item` nearest to a request's, in words."""
-        asked, nearest = redacted(fields), None
-        for record in self.records():
-            kept = record["fields"]
-            differ = sorted(f for f in asked.keys() | kept.keys() if asked.get(f) != kept.get(f))
-            if record["item"] == item and (nearest is None or len(differ) < len(nearest)):
-                nearest = {f: kept.get(f) for f in differ}
-        if nearest is None:
+        asked, kept = redacted(fields), [r["fields"] for r in self.records() if r["item"] == item]
+        differing = (
+            sorted(f for f in asked.keys() | was.keys() if asked.get(f) != was.get(f))
+            for was in kept
+        )
+        if not kept:
             return "no recording of this item at all"
+        differ, was = min(zip(differing, kept), key=lambda both: len(both[0]))
         return "the nearest recording differs in " + ", ".join(
-            f if f in PRIVATE else f"{f} ({was!r} recorded, {asked.get(f)!r} asked)"
-            for f, was in nearest.items()
+            f if f in PRIVATE else f"{f} ({was.get(f)!r} recorded, {asked.get(f)!r} asked)"
+            for f in differ
         )
 
     def check_writable(self, name: str) -> None:
@@ -200,32 +202,29 @@ class Recordings:
     def put(self, name: str, record: dict) -> None:
         """Take in a record of model `name`, which `flush` or `write` writes."""
         line = json.dumps(record, separators=(",", ":")).encode() + b"\n"
-        self._pending.setdefault(self._file(name), []).append(line)
+        self._pending.append((self._file(name), line))
 
     async def flush(self) -> None:
         """Return once everything put is on disk; it is written even if the caller is cancelled.
 
-        While one group of replies is written the next comes together, with one fsync for all.
+        While one thread writes more comes together, with one fsync for all.
         """
-        if self._loop is not asyncio.get_running_loop():
-            self._loop, self._turn, self._group = asyncio.get_running_loop(), asyncio.Lock(), None
-        self._group = self._group or asyncio.ensure_future(self._write_group())
-        await asyncio.shield(self._group)
-
-    async def _write_group(self):
-        async with self._turn:
-            self._group = None  # whoever comes now belongs to the next one
-            pending, self._pending = self._pending, {}
-            await asyncio.to_thread(self._write, pending)
-            self.refresh(new_files=False)  # what others have written meanwhile comes along
+        await asyncio.shield(asyncio.to_thread(self.write))
 
     def write(self) -> None:
-        """Write everything put; it is on disk when this returns."""
-        pending, self._pending = self._pending, {}
-        self._write(pending)
-        self.refresh(new_files=False)
+        """Write everything put; it is on disk when this returns. What can't be is kept back."""
+        with self._busy, contextlib.ExitStack() as files:  # a file's fault keeps back no other
+            waiting = defaultdict(list)
+            while self._pending:
+                path, line = self._pending.popleft()
+                waiting[path].append(line)
+            for path, lines in waiting.items():
+                files.callback(self._write, path, lines)
+        self.refresh(new_files=False)  # what others have written meanwhile comes along
 
-    def _write(self, pending):
-        with contextlib.ExitStack() as files:  # one that can't be written keeps back no other
-            for path, lines in pending.items():
-                files.callback(self._append, path, lines)
+    def _write(self, path, lines):
+        try:
+            self._append(path, lines)
+        except StoreError:
+            self._pending.extend((path, line) for line in lines)
+            raise

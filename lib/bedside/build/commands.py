@@ -1,54 +1,16 @@
 """make's commands and variables: which take which, what they mean, and the text of `make help`."""
 
 import re
+import tomllib
 from collections.abc import Collection
+from pathlib import Path
 
 from bedside import BedsideError, choose
 from bedside.read import paths
 from bedside.read.surroundings import began, variable
 
-TABLE = """
-PROFILE      | notebooks data letter latex annotate | sample: our items; public: released data
-MODE         | notebooks study batch | replay (usual): no call; record: only missing replies; fresh
-QUESTIONS    | study batch     | a file of your own questions (docs/own_study.md)
-MODELS       | notebooks study batch try annotate | names in data/models.toml, "a b"
-JUDGE        | notebooks study batch | who grades: one or more models, or a judge without one
-LIMIT        | notebooks study batch annotate | only the first n items
-SEED         | notebooks study batch annotate | another seed than 0
-PROMPTS      | notebooks       | a folder of prompts in your wording, in templates of the same names
-BUDGET_USD   | notebooks study batch | where calls stop, in USD, for this command
-ANSWERS      | notebooks study batch | a file of answers made elsewhere, to be judged
-BUDGET_TOTAL | notebooks       | where they stop for all runs of the same settings
-RUN          | notebooks lab   | a run's name, to give one or to return to it
-RUNS         | compare         | names of runs or profiles: RUNS="a b c"
-RUBRIC       | study batch     | a file that says how to grade: a template, or criteria with points
-LABELS       | study batch     | a file of labels made elsewhere, which measure the judges
-REPEATS      | study batch     | how often each question is asked
-TEMPERATURE  | study batch     | of the answers (usual: 0)
-NAME         | study batch annotate | a name for this run of your questions
-TASK         | annotate        | what raters decide (notebooks/agreement.ipynb lists all)
-RATERS       | annotate        | "Anna Berg, Jo"; adjudicated: what they differ on
-GROUP        | annotate        | expert, layperson or another word
-SIZE         | annotate        | how many replies are drawn (20); 0: all
-SHARED       | annotate        | 1: raters share the sample, a fifth of it goes to all
-BATCHES      | annotate        | so many parts of the sample, each for equally many raters
-PROTOCOL     | annotate        | 1: by the study's own protocol, with consent and training first
-REASONS      | annotate        | 1: a reason for every decision
-REVISION     | study batch     | which version of a dataset of the Hugging Face Hub
-COMPARE      | study           | two runs, COMPARE=old,new: what changed
-NUMBERS      | check           | a file of printed numbers (docs/check.md); new: a template
-PAPER        | plan batch new  | only this study; with new, its name
-SUBMIT       | batch           | 1: also send, wait and record
-FROM         | collect annotate | the file or folder of results, or of labels sent back
-FOLDER       | class           | the folder of what a class handed in
-MIRROR       | data all verify plan batch seminar | a folder that has the released data
-SLOW         | test            | 1: also tests that take minutes
-JOBS         | any             | how many notebooks or tests run at once
-PYTHON       | any             | which Python sets everything up
-CONDA_PREFIX | any             | empty: .venv, although a conda environment is active
-"""
-ROWS = [[part.strip() for part in line.split("|")] for line in TABLE.strip().splitlines()]
-KNOWN = {name: commands.split() for name, commands, _ in ROWS}
+TABLE = tomllib.loads(Path(__file__).with_name("variables.toml").read_text(encoding="utf-8"))
+KNOWN = {name: takers.split() for name, (takers, _) in TABLE.items()}
 NOTEBOOKS = "all record plan batch verify test explorer site seminar".split()  # and each study
 
 
@@ -93,6 +55,9 @@ def help_text(steps: dict[str, str]) -> str:
             "Bedside. Usage: make COMMAND [VARIABLE=value ...]\n",
             *(f"  {name:12} {text}" for name, text in commands),
             f"\nVariables and who takes them; notebooks: {', '.join(NOTEBOOKS)} and each study\n",
-            *(f"  {name:12} {text} ({', '.join(KNOWN[name])})" for name, _, text in ROWS),
+            *(
+                f"  {name:12} {text} ({', '.join(takers.split())})"
+                for name, (takers, text) in TABLE.items()
+            ),
         ]
     )

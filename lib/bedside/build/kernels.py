@@ -27,7 +27,8 @@ from bedside.read import paths, surroundings
 NAME = "bedside-forked"
 IMPORTED = """ipykernel.ipkernel ipykernel.kernelapp pandas pandas.io.formats.style jinja2
     matplotlib.figure matplotlib.backends.backend_agg matplotlib.backends.backend_svg seaborn
-    scipy.special scipy.optimize rapidfuzz sklearn.feature_extraction.text""".split()
+    scipy.special scipy.optimize scipy.stats statsmodels.stats.multitest
+    rapidfuzz sklearn.feature_extraction.text""".split()
 SERVER = multiprocessing.get_context("forkserver" if sys.platform == "linux" else "spawn")
 
 

@@ -7,10 +7,9 @@ import os
 import sys
 import tempfile
 import textwrap
-import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 from bedside import BedsideError, choose
@@ -103,19 +102,20 @@ def execute(path: Path, out: Path, given: dict) -> None:
     from papermill.exceptions import PapermillExecutionError
     from traitlets.config import Config
 
+    notebook, posix = paths.rel(path), os.name == "posix"
     try:
         # sockets in a folder of its own: no port that others see, and several may run at once
-        short = "/tmp" if os.name == "posix" and len(tempfile.gettempdir()) > LONGEST else None
+        short = "/tmp" if posix and len(tempfile.gettempdir()) > LONGEST else None
         with tempfile.TemporaryDirectory(dir=short) as own:
-            sockets = {"transport": "ipc", "ip": f"{own}/kernel"} if os.name == "posix" else {}
             environment = surroundings.handing_over(Path(own) / "settings.json")
-            config = Config({"KernelManager": sockets, "Started": {"environment": environment}})
+            config = Config({"Started": {"environment": environment}})
+            if posix:
+                config.KernelManager.update(transport="ipc", ip=f"{own}/kernel")
             config.NotebookClient.kernel_manager_class = f"{__package__}.kernels.Started"
             # a kernel that is interrupted at its end would report an error for nothing
             config.NotebookClient.extra_arguments = ["--log-level=50"]
             papermill.execute_notebook(
-                _unformatted(path),
-                _unformatted(out),
+                *(str(p).replace("{", "{{").replace("}", "}}") for p in (path, out)),
                 parameters=given,
                 kernel_name="python3",
                 progress_bar=False,
@@ -123,40 +123,40 @@ def execute(path: Path, out: Path, given: dict) -> None:
                 config=config,
             )
     except (RuntimeError, MemoryError):
-        told = "its kernel died, as it does without enough memory (ulimit -v, or other programs')"
-        raise Stopped(f"{paths.rel(path)}: {told}; JOBS=1 takes the least") from None
+        died = "its kernel died, as it does without enough memory (ulimit -v, or other programs')"
+        raise Stopped(f"{notebook}: {died}; JOBS=1 takes the least") from None
     except OSError as e:
-        raise Stopped(f"{paths.rel(path)} can't be run ({paths.why(e)}") from None
+        raise Stopped(f"{notebook} can't be run ({paths.why(e)}") from None
     except PapermillExecutionError as e:
         if e.ename in STOPS:
             raise Stopped(e.evalue) from None
+        lines = [line for line in str(e.evalue).splitlines() if line.strip()]
+        cause = f"{e.ename}: " + "\n".join(lines)
         if e.ename in SYSTEM:
-            told = f"{e.ename}: {e.evalue}; free the disk, memory or files that it names"
-            raise Stopped(f"{paths.rel(path)}: {told}, then run again") from None
-        last = [line for line in str(e.evalue).splitlines() if line.strip()]
-        cause = f"{e.ename}: " + "\n".join(last)
+            remedy = "free the disk, memory or files that it names, then run again"
+            raise Stopped(f"{notebook}: {cause}; {remedy}") from None
         raise Failed(
-            f"{paths.rel(path)} failed in cell {e.cell_index}:\n\n{e.source}\n\n{cause}"
+            f"{notebook} failed in cell {e.cell_index}:\n\n{e.source}\n\n{cause}"
             f"\n\nSee the executed notebook {paths.rel(out)}",
             f"cell {e.cell_index}, {cause}",
         ) from None
 
 
 LONGEST = 60  # characters of a temporary folder: a socket's path has 107 at most
-
-
-def _unformatted(path):
-    """A path as papermill takes it, which would read braces as its parameters."""
-    return str(path).replace("{", "{{").replace("}", "}}")
-
-
+OWN, ACROSS = "own_study", "across_studies"
 ONLY_SOME = ("answers", "judge")  # parameters that only some notebooks take
 
 
-def run(name: str, given: dict) -> None:
-    """Execute one of `listed` with {parameter: value}; BedsideError for an unknown parameter."""
-    choose(name, listed(), "notebook")
-    _run(name, given, executed(name, str(given.get("profile", "sample"))))
+def run(name: str, given: dict, out: Path | None = None) -> Path:
+    """Execute a notebook with {parameter: value}; return its path, by default that of `executed`.
+
+    BedsideError for an unknown notebook or parameter.
+    """
+    choose(name, [*listed(), OWN, ACROSS], "notebook")
+    given, out = typed(name, given), out or executed(name, str(given.get("profile", "sample")))
+    out.parent.mkdir(parents=True, exist_ok=True)
+    execute(paths.NOTEBOOKS / f"{name}.ipynb", out, given)
+    return out
 
 
 def typed(name: str, given: dict) -> dict:
@@ -179,35 +179,6 @@ def typed(name: str, given: dict) -> dict:
     return found
 
 
-def _run(name, given, out):
-    given = typed(name, given)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    execute(paths.NOTEBOOKS / f"{name}.ipynb", out, given)
-
-
-OWN = "own_study"
-
-
-def run_own(name: str, given: dict) -> Path:
-    """Execute the notebook of a user's own questions for the study `name`; return its path."""
-    out = paths.CACHE / "executed" / "own" / f"{paths.file_name(name)}.ipynb"
-    _run(OWN, given, out)
-    return out
-
-
-ACROSS = "across_studies"
-
-
-def run_across(profile: str) -> Path:
-    """Execute the notebook that puts a profile's studies side by side; return its path.
-
-    It reads their outputs and claims, so these come first.
-    """
-    out = executed(ACROSS, profile)
-    _run(ACROSS, {"profile": profile}, out)
-    return out
-
-
 def executed(name: str, profile: str) -> Path:
     """The path of a notebook once executed, in this process's run or in a profile."""
     place = here.run or profile
@@ -227,30 +198,27 @@ def run_all(names: list[str], given: dict, jobs: int = 0, done: Callable | None 
     recordings are a StoreError before any. Raises BedsideError with all
     failures once the others have run, or Stopped, after which no other notebook begins.
     """
+    from . import kernels, settings
+
     _allow_files()
     if given.get("mode", "replay") != "replay":
         for study in sorted({n.partition("/")[0] for n in names}):
             store.Recordings(paths.RECORDINGS / study).check_sound()
     if len(names) > 1:  # a single notebook imports just what it needs
-        from . import kernels
-
         kernels.warm()
-    from . import settings
-
     settings.mark(names, "started")
-    first = {n for n in measuring_judges() if n in names}
-    faults, ready = {}, {n: threading.Event() for n in first}
+    judging = {n.partition("/")[0]: n for n in names if n in measuring_judges()}
+    faults, measured = {}, {}
 
     def one(name):
-        before = [n for n in first - {name} if n.partition("/")[0] == name.partition("/")[0]]
-        for other in before:
-            ready[other].wait()
-        start = time.monotonic()
+        first, start = judging.get(name.partition("/")[0], name), time.monotonic()
         try:
+            if name != first:
+                measured[first].result()
             if any(isinstance(e, Stopped) for e in faults.values()):
                 return
-            if lost := [other for other in before if other in faults]:
-                raise BedsideError(f"{name} did not run, since {lost[0]} failed")
+            if first in faults:
+                raise BedsideError(f"{name} did not run, since {first} failed")
             run(name, given)
             settings.mark([name], "complete")
             if done:
@@ -259,13 +227,12 @@ def run_all(names: list[str], given: dict, jobs: int = 0, done: Callable | None 
             faults[name] = e
             cause = e.cause if isinstance(e, Failed) else str(e)
             settings.mark([name], "failed", textwrap.shorten(cause, 300, placeholder=" ..."))
-        finally:
-            if name in ready:
-                ready[name].set()
 
     pool = ThreadPoolExecutor(jobs or cores())
     try:
-        list(pool.map(one, sorted(names, key=lambda n: n not in first)))
+        measured |= {name: pool.submit(one, name) for name in judging.values()}
+        list(pool.map(one, [n for n in names if n not in measured]))
+        wait(measured.values())
     finally:  # if interrupted, the others don't begin
         pool.shutdown(wait=False, cancel_futures=True)
     if faults:
@@ -279,13 +246,10 @@ FILES = 256  # open at once: kernels abort without a word when there are no more
 
 
 def _allow_files():
-    """Raise this process's limit of open files if it is too low; BedsideError if it can't be."""
-    with contextlib.suppress(ImportError):  # Windows has no such limit
+    """Raise this process's limit of open files, as far as it may."""
+    with contextlib.suppress(ImportError, ValueError, OSError):  # Windows has no such limit
         import resource
 
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        if hard != resource.RLIM_INFINITY and hard < FILES:
-            told = f"only {hard} files may be open at once, and notebooks need {FILES}"
-            raise BedsideError(f"{told}: allow more (ulimit -n {FILES}), then run again")
-        if soft != resource.RLIM_INFINITY and soft < FILES:
+        if 0 <= soft < FILES:
             resource.setrlimit(resource.RLIMIT_NOFILE, (FILES, hard))

@@ -65,14 +65,22 @@ def at_once() -> Executor:
 
 def _notebook(given, name):
     """{key: row} of the calls of a notebook."""
-    with contextlib.redirect_stdout(io.StringIO()):
-        asyncio.run(execute(name, {**given, "mode": "plan"}, space := {}))
-    asked = space["run"].planned() if "run" in space else ()
-    return {request.key: _row(name, request) for request in asked}
+    execute(name, {**given, "mode": "plan"}, space := {})
+    return {request.key: _row(name, request) for request in requests(space)}
 
 
-async def execute(name: str, given: dict, space: dict) -> None:
+def requests(space: dict) -> list[Request]:
+    """What the notebook that ran in this space would ask, as far as it came."""
+    return space["run"].planned() if "run" in space else []
+
+
+def execute(name: str, given: dict, space: dict) -> None:
     """Run a notebook's cells up to its last question, with parameters, in a space of names."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        asyncio.run(_execute(name, given, space))
+
+
+async def _execute(name, given, space):
     cells = [c for c in notebooks.cells(name) if c["cell_type"] == "code"]
     texts = ["".join(c["source"]) for c in cells]
     texts = [text * ("run.keep(" not in text) for text in texts]  # which asks nothing new
@@ -81,13 +89,13 @@ async def execute(name: str, given: dict, space: dict) -> None:
     for k, text in enumerate(texts[: last + 1]):
         try:
             code = compile(text, f"<{name} {k}>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-            if inspect.iscoroutine(made := eval(code, space)):
-                await made
+            if inspect.iscoroutine(result := eval(code, space)):
+                await result
         except BedsideError:
             raise
         except Exception as e:
-            told = f"notebooks/{name}.ipynb can't be planned: its code cell {k + 1} raises"
-            raise BedsideError(f"{told} {type(e).__name__}: {e}") from e
+            where = f"notebooks/{name}.ipynb can't be planned: its code cell {k + 1} raises"
+            raise BedsideError(f"{where} {type(e).__name__}: {e}") from e
         if "parameters" in cells[k]["metadata"].get("tags", []):
             space.update(notebooks.typed(name, given))
 
@@ -114,47 +122,38 @@ def of_study(study: str, requests: Iterable[Request]) -> "pd.DataFrame":
 def expected(rows: list[dict]) -> "pd.DataFrame":
     """Planned calls: notebook, model, prompt and completion (tokens at most), and as expected.
 
-    expected_prompt, expected_completion: the mean over the model's own replies under the same limit
-    and form, in the same study if it has enough. While it has too few, over replies of any model to
-    the same form in the study, or else to any; of these only what ended by itself counts, and only
-    where nearly all did. Missing without such replies. Never more than the most, which is raised
-    where an endpoint has passed its limit before. lent: whether it rests on other models' replies,
-    so that a model's thoughts aren't in it.
+    expected_prompt, expected_completion: the mean over the model's own replies in the same study
+    under the same limit and form. While it has too few, over replies of any model to the same form
+    in the study; of these only what ended by itself counts, and only where nearly all did. Missing
+    without such replies. Never more than the most, which is raised where an endpoint has passed its
+    limit before. lent: whether it rests on other models' replies, so that a model's thoughts aren't
+    in it.
     """
     import pandas as pd
 
     columns = ["notebook", "model", "form", "prompt", "completion", "limit", "chars"]
-    calls, said = pd.DataFrame(rows, columns=columns), _said()
+    calls, replies = pd.DataFrame(rows, columns=columns), _recorded()
     calls["study"] = [name.partition("/")[0] for name in calls["notebook"]]
-    calls["formed"], said["formed"] = calls["form"] != "", said["form"] != ""
-    section = said.groupby(["model", "study", "form", "limit"])["ended"]
-    ended = said[said["ended"] & (section.transform("mean") >= WHOLE)]
-    longest = said.groupby(["model", "form", "limit"])["completion_tokens"].max()
-    seen = [longest.get(key, 0) for key in zip(calls["model"], calls["form"], calls["limit"])]
-    calls["completion"] = calls["completion"].clip(lower=pd.Series(seen, calls.index, float))
-    reply = pd.Series(float("nan"), calls.index)
-    of_char, calls["lent"] = reply.copy(), False
-    for by, known in (
-        (["model", "study", "form", "limit"], said),
-        (["model", "form", "limit"], said),
-        (["study", "form"], ended),
-        (["study", "formed"], ended),
-    ):
-        sums = known.groupby(by).agg(
-            n=("ended", "size"),
-            chars=("chars", "sum"),
-            prompt=("prompt_tokens", "sum"),
-            reply=("completion_tokens", "mean"),
-        )
-        sums = sums[sums["n"] >= ENOUGH]
-        mine = sums.reindex(pd.MultiIndex.from_frame(calls[by])).set_axis(calls.index)
-        calls["lent"] |= reply.isna() & mine["reply"].notna() & (known is ended)
-        reply = reply.fillna(mine["reply"])
-        of_char = of_char.fillna(mine["prompt"] / mine["chars"].where(mine["chars"] > 0))
-    if total := said["chars"].sum():  # of replies to anything, while none alike tell it
-        of_char = of_char.fillna(said["prompt_tokens"].sum() / total)
-    calls["expected_prompt"] = (calls["chars"] * of_char).clip(upper=calls["prompt"])
-    calls["expected_completion"] = reply.clip(upper=calls["completion"])
+
+    def matched(grouped, by):
+        return grouped.reindex(pd.MultiIndex.from_frame(calls[by])).set_axis(calls.index)
+
+    def mean_length(of, by):
+        found = of.groupby(by)["completion_tokens"].agg(["mean", "size"])
+        return matched(found["mean"].where(found["size"] >= ENOUGH), by)
+
+    same, alike = ["model", "study", "form", "limit"], ["study", "form"]
+    whole = replies["ended"] & (replies.groupby(same)["ended"].transform("mean") >= WHOLE)
+    own, others = mean_length(replies, same), mean_length(replies[whole], alike)
+    longest = matched(replies.groupby(same)["completion_tokens"].max(), same)
+    tokens = replies.groupby("model")[["prompt_tokens", "chars"]].sum()
+    tokens.loc["any"] = tokens.sum()
+    per_char = tokens["prompt_tokens"] / tokens["chars"].where(tokens["chars"] > 0)
+    prompt = calls["chars"] * calls["model"].map(per_char).fillna(per_char["any"])
+    calls["completion"] = calls["completion"].clip(lower=longest.fillna(0))
+    calls["lent"] = own.isna() & others.notna()
+    calls["expected_prompt"] = prompt.clip(upper=calls["prompt"])
+    calls["expected_completion"] = own.fillna(others).clip(upper=calls["completion"])
     return calls
 
 
@@ -163,16 +162,15 @@ def costs(calls: "pd.DataFrame", batch: bool = False) -> tuple[float | None, flo
 
     batch: in batches. What is expected is the cost of those calls alone whose length is.
     """
+
+    def usd(some, prompt, completion):
+        sums = some.groupby("model")[[prompt, completion]].sum().astype(float)
+        return registry.total(registry.cost(*row, batch=batch) for row in sums.itertuples())
+
     local = calls["model"].map(registry.is_embedded).astype(bool)
     known = calls[calls["expected_completion"].notna() | local]
-    ways = (known, "expected_prompt", "expected_completion"), (calls, "prompt", "completion")
-    expected, most = (
-        registry.total(
-            registry.cost(model, float(mine[p].sum()), float(mine[c].sum()), batch=batch)
-            for model, mine in some.groupby("model")
-        )
-        for some, p, c in ways
-    )
+    expected = usd(known, "expected_prompt", "expected_completion")
+    most = usd(calls, "prompt", "completion")
     return (expected if len(known) or not len(calls) else None), most, len(known)
 
 
@@ -197,7 +195,7 @@ def notes(calls: "pd.DataFrame") -> Iterable[str]:
             yield f"expected of {model} is by the length of other models' replies{thoughts}"
 
 
-def _said():
+def _recorded():
     """All recorded replies: model, study, form and limit, their tokens, characters sent, ended."""
     import pandas as pd
 
@@ -211,12 +209,12 @@ def _said():
                 outside.fitted(r, store.Record)
             except ValueError:
                 continue  # a line that a crash cut short
-            f = r["fields"]
+            f, (prompt, completion, *_) = r["fields"], usage.used(r)
             limit = next((v for k, v in f.items() if k.startswith("max_")), UNLIMITED)
-            kind = (model, study, f.get("response_format") or "", limit)
-            rows.append((*kind, *usage.used(r)[:2], r.get("chars"), r["finish"] == "stop"))
-    columns = ["model", "study", "form", "limit", "prompt_tokens", "completion_tokens", "chars"]
-    said = pd.DataFrame(rows, columns=[*columns, "ended"]).dropna(subset=["completion_tokens"])
-    counted = said[["prompt_tokens", "chars"]].astype(float)  # older ones don't have both
-    said[["prompt_tokens", "chars"]] = counted.where(counted.notna().all(axis=1))
-    return said
+            counted = (prompt, r["chars"]) if prompt and r.get("chars") else (None, None)
+            kind = model, study, f.get("response_format") or "", limit
+            rows.append((*kind, completion, *counted, r["finish"] == "stop"))
+    columns = ["model", "study", "form", "limit", "completion_tokens", "prompt_tokens", "chars"]
+    replies = pd.DataFrame(rows, columns=[*columns, "ended"]).dropna(subset=["completion_tokens"])
+    numbers = dict.fromkeys(columns[4:], float)
+    return replies.astype({**numbers, "ended": bool})

@@ -1,72 +1,68 @@
-"""Rounds: notebooks run again and again in mode batch, each time for what they can ask.
+"""Rounds: notebooks run in mode batch for what they can ask now, as plans run them.
 
-submitting.submit(Notebooks(given))
+for line in told(*waiting(given)):
+    print(line)
 """
 
-import asyncio
-import contextlib
 import functools
-import io
 import tempfile
+from collections.abc import Iterable, Iterator
 
 from bedside import BedsideError
-from bedside.asking import batches, budget
+from bedside.asking import batches
 from bedside.read import paths
 from bedside.read.surroundings import here, within
 
 from . import notebooks, plans, settings
 
 
-class Notebooks:
-    """The notebooks of all studies, or of one, with these settings, as `asking.submitting` asks.
+def waiting(given: dict, paper: str = "") -> tuple[str, list[dict], str, str]:
+    """(run, rows, fault, command) of the notebooks of all studies, or of one, with these settings.
 
-    left: those that still miss replies, as far as is known; fault: what ended others, in words.
+    rows: what they can ask now, as `batches.row`; fault: what ended some of them, in words;
+    command: what asks for the rest directly.
     """
-
-    def __init__(self, given: dict, paper: str = ""):
-        self.given, self.fault, self.left = given, "", notebooks.listed(paper)
-        self.scratch = tempfile.TemporaryDirectory()  # of cards, which later rounds read
-        profile = given.get("profile", "sample")
-        self.run = here.run or profile
-        known = {k: v for k, v in given.items() if k in settings.NAMES}
-        self.account = account(settings.validated(**known))
-        usual = profile, settings.name_of(profile, settings.changed(given))
-        named = {} if self.run in usual else {"run": self.run}
-        self.command = command("record", {**named, **known})
-
-    def ask(self) -> list[dict]:
-        """What those can ask now that still miss replies, as `batches.row`."""
-        found, papers = {}, paths.papers()
-        by_study = [[n for n in self.left if n.startswith(f"{paper}/")] for paper in papers]
-        with within(figures=self.scratch.name), plans.at_once() as pool:
-            study = functools.partial(_study, {**self.given, "mode": "batch"})
-            for mine in pool.map(study, by_study):
-                found |= mine
-        self.fault = "\n\n".join(fault for _, fault in found.values() if fault)
-        self.left = [name for name in self.left if any(found[name])]
-        return [row for rows, _ in found.values() for row in rows]
+    profile, studies = given.get("profile", "sample"), [paper] if paper else paths.papers()
+    run = here.run or profile
+    known = {k: v for k, v in given.items() if k in settings.NAMES}
+    settings.validated(**known)
+    usual = profile, settings.name_of(profile, settings.changed(given))
+    named = {} if run in usual else {"run": run}
+    ask = functools.partial(_study, {**given, "mode": "batch"})
+    with tempfile.TemporaryDirectory() as scratch, within(figures=scratch), plans.at_once() as pool:
+        found = [each for study in pool.map(ask, studies) for each in study]
+    fault = "\n\n".join(filter(None, (fault for _, fault in found)))
+    return run, [row for rows, _ in found for row in rows], fault, command("record", named | known)
 
 
-def _study(given, names):
-    """{notebook: (what it asks now, what has ended it, in words)} of a study."""
-    found = {}
-    for name in names:
+def _study(given, paper):
+    """[(what it asks now, what has ended it, in words)] of a study's notebooks."""
+    found = []
+    for name in notebooks.listed(paper):
         fault, space = "", {}
         try:
-            with contextlib.redirect_stdout(io.StringIO()):
-                asyncio.run(plans.execute(name, given, space))
+            plans.execute(name, given, space)
         except BedsideError as e:
             if type(e).__name__ in notebooks.STOPS:
                 raise
             fault = f"{name}: {e}"
-        asked = space["run"].planned() if "run" in space else ()
-        found[name] = [batches.row(r, space["run"].recordings) for r in asked], fault
+        asked = [batches.row(r, space["run"].recordings) for r in plans.requests(space)]
+        found.append((asked, fault))
     return found
 
 
-def account(run: settings.Settings) -> budget.Account:
-    """On whose account batches go, by settings, or a Run that has them."""
-    return budget.Account("batches", run.budget_usd, run.budget_total, settings.scope(run))
+def told(run: str, rows: Iterable[dict], fault: str, command: str) -> Iterator[str]:
+    """Write what waits as request files; say what they are and what to do.
+
+    BedsideError if a notebook failed and there is nothing to ask.
+    """
+    if files := batches.write(rows, run):
+        yield from map(str, files)
+        yield "let an engine answer, `make collect FROM=...`, and the same command goes on"
+    elif fault:
+        raise BedsideError(fault)
+    else:
+        yield f"nothing is left to ask in batches; `{command}` calls for what none brought"
 
 
 def command(target: str, given: dict) -> str:

@@ -19,14 +19,12 @@ from .parsing import Verdict, verdict
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bedside.run import Run
-
     from .baselines import Baseline
 
 LEXICAL = "lexical"
 
 
-def is_named(run: "Run", judge: str | None) -> bool:
+def is_named(run: Any, judge: str | None) -> bool:
     """Whether a run names a judge: as its judge, as a model, or as the judge without a model.
 
     With answers made elsewhere, the profile's models don't count as named unless the user names
@@ -36,7 +34,7 @@ def is_named(run: "Run", judge: str | None) -> bool:
     return judge in (None, "", LEXICAL, run.judge, *mine)
 
 
-def run_asking(run: "Run", judge: str | None) -> "Run":
+def run_asking(run: Any, judge: str | None) -> Any:
     """The run through which a judge is asked: itself, or one that only replays if it isn't named.
 
     A verdict that isn't recorded then has the error NOT_RECORDED. So a run with another model
@@ -45,7 +43,7 @@ def run_asking(run: "Run", judge: str | None) -> "Run":
     return run if is_named(run, judge) else run.replaying()
 
 
-def recorded(run: "Run") -> list[str]:
+def recorded(run: Any) -> list[str]:
     """The run's judge, the judge without a model, and every model with recordings here.
 
     A profile's own outputs, which are committed, rest on its own models' recordings alone.
@@ -57,7 +55,7 @@ def recorded(run: "Run") -> list[str]:
 
 
 async def verdicts_by_judge(
-    run: "Run",
+    run: Any,
     grade: "Callable[[Any, str], Awaitable[pd.DataFrame]]",
     mine: "pd.DataFrame | None" = None,
     more: Iterable[str] = (),
@@ -100,7 +98,7 @@ def whose_texts_go(profile: str, paper: str, notebook: str, mode: str, judge: st
     )
 
 
-def unasked(run: "Run", judge: str, count: int) -> str:
+def unasked(run: Any, judge: str, count: int) -> str:
     """A caption's note on a judge's verdicts that aren't recorded; empty if none is lacking."""
     if is_named(run, judge) or not count:
         return ""
@@ -206,7 +204,7 @@ def verdicts_on(
 
 
 def with_raters_labels(
-    run: "Run",
+    run: Any,
     labelled: "pd.DataFrame",
     source: str,
     authors: str = "their authors",
@@ -239,7 +237,7 @@ def whose(labelled: "pd.DataFrame") -> str:
 
 
 async def grade_labelled(
-    run: "Run",
+    run: Any,
     example: "pd.DataFrame",
     values: Sequence[int | str],
     template: str,

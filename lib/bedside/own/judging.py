@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bedside.judging import judges
 from bedside.read import prompts
@@ -12,14 +12,12 @@ from bedside.read.checks import joined
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .study import Own
-
 VALUES = [0, 1]  # of a verdict: wrong, right; of a criterion: not met, met
 FIELDS = ("question", "reference", "answer")  # the fields of a rubric
 POINT = ["id", "group", "points", "levels"]  # what a verdict on a criterion has of it
 
 
-async def judged(own: Own, frame: pd.DataFrame) -> pd.DataFrame:
+async def judged(own: Any, frame: pd.DataFrame) -> pd.DataFrame:
     """All judges' verdicts on answers, one judge's below the other's.
 
     frame: item (unique), asked (the question's item), reply_status and FIELDS. Columns: item,
@@ -38,7 +36,7 @@ async def judged(own: Own, frame: pd.DataFrame) -> pd.DataFrame:
     return made[["item", *kept, "judge", "status", "value", "raw", "call"]]
 
 
-def example(own: Own, row: dict) -> prompts.Messages:
+def example(own: Any, row: dict) -> prompts.Messages:
     """What a judge is told of an answer (with item and FIELDS), by the first criterion if any."""
     told = {k: row[k] for k in FIELDS}
     if not own.criteria:

@@ -71,22 +71,12 @@ def plan(own: Own) -> None:
     print(f"{len(calls)} calls in all; none was made")
 
 
-class Questions:
-    """A user's own questions as `asking.submitting` sends them; see `rounds.Notebooks`.
-
-    given: parameters of `begun`.
-    """
-
-    def __init__(self, given: dict):
-        own, self.given = begun({**given, "mode": "plan"})
-        self.run, self.account, self.fault = f"own-{own.name}", rounds.account(own), ""
-        self.command = rounds.command("study", self.given)
-
-    def ask(self) -> list[dict]:
-        """What can be asked now, as `batches.row`."""
-        own = Own(**{**self.given, "mode": "batch"})
-        asyncio.run(_all_of_it(own))
-        return [batches.row(r, own.recordings) for r in own.planned()]
+def waiting(given: dict) -> tuple[str, list[dict], str, str]:
+    """What a user's own questions can ask now, as of `rounds.waiting`. given: as of `begun`."""
+    own, given = begun({**given, "mode": "batch"})
+    asyncio.run(_all_of_it(own))
+    rows = [batches.row(r, own.recordings) for r in own.planned()]
+    return f"own-{own.name}", rows, "", rounds.command("study", given)
 
 
 def execute(own: Own, given: dict) -> None:
@@ -98,10 +88,10 @@ def execute(own: Own, given: dict) -> None:
     calling = own.mode in ("record", "fresh")
     if calling:
         budget.make()
-    live = within(live=calling)
     try:
-        with live, progress.watched(calling):
-            executed = notebooks.run_own(own.name, {**blank, **given})
+        with within(terminal=progress.terminal()):
+            out = notebooks.executed(paths.file_name(own.name), "own")
+            executed = notebooks.run(notebooks.OWN, {**blank, **given}, out)
     finally:
         if calling:
             tell_calls(own.folder)
@@ -111,8 +101,8 @@ def execute(own: Own, given: dict) -> None:
 
 def study(
     questions: str | Path | pd.DataFrame,
-    models: str | Sequence[str | dict] = "",
-    judge: str | dict | Sequence[str | dict] | None = None,
+    models: str | Sequence[str] = "",
+    judge: str | Sequence[str] | None = None,
     *,
     name: str = "",
     rubric: str | Path = "",
@@ -133,9 +123,8 @@ def study(
     questions: a file, a DataFrame with the same columns (item, question; reference, group, unit,
         system), or a data set of the Hugging Face hub. Paths are from the working folder, or else
         from the repository's root.
-    models: names of data/models.toml, as a list or "a b", and entries of your own: dicts with the
-        fields of that file. Their key comes from the environment: api_key_env names its variable.
-    judge: one such name or dict, or several, each of which grades alone; None: nothing is graded.
+    models: names of data/models.toml, as a list or "a b".
+    judge: one such name, or several, each of which grades alone; None: nothing is graded.
     name: of the study; by default the file's name, or of a DataFrame one made from its questions.
     rubric: a template that says how to grade, in place of data/prompts/own/judge.j2; or a file of
         criteria with points (.csv, .jsonl, .md).
@@ -152,7 +141,9 @@ def study(
     Raises BedsideError for any fault of what is given, before anything is asked.
     """
     choose(mode, MODES[:4], "mode")
-    models, judge = registry.names_of(models), registry.names_of(judge or "")
+    models, judge = (
+        names if isinstance(names, str) else " ".join(names) for names in (models, judge or "")
+    )
     given = {"questions": questions, "models": models, "judge": judge, "name": name, "mode": mode}
     given |= {"rubric": str(rubric), "answers": str(answers), "revision": revision}
     given |= {"limit": limit, "seed": seed, "labels": str(labels)}

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from bedside.asking import budget, failures, registry, replies, sending
+from bedside.asking import failures, registry, replies, sending
 from bedside.asking.registry import StopRun
 from bedside.asking.replies import NO_ANSWER, VERDICT_TOKENS, Request, as_reply
 from bedside.asking.usage import used
@@ -86,7 +86,6 @@ async def tried(name: str, tell: Callable[[str], None] = print) -> bool:
     try:
         async with contextlib.AsyncExitStack() as stack:
             registry.check_callable(name)
-            await stack.enter_async_context(budget.turn())
             m = await sending.opened(stack, name)
             lines, faults, usd, counted = await _probed(m, name, tell)
     except StopRun as e:
@@ -147,7 +146,7 @@ async def _sent(m, request):
     """(record or None, Failure or None, USD or None where nobody knows) of a call."""
     await m.turn(request.likely + request.estimate()[1])
     try:
-        record = await sending.send(m.client, request, m.secrets)
+        record = await sending.send(m, request)
     except failures.Failure as e:
         return None, e, registry.cost(m.name, *e.tokens[:2])
     return record, None, registry.cost(m.name, *used(record)[:2])

@@ -8,9 +8,11 @@ paths: the repository's folders. sources: released and sample data, as frames. c
 and their joins. published: printed numbers. claims: what papers state, and the verdicts that
 readings give. findings: what is told of each study. specifications: what robustness notebooks ask,
 and their choices. once: frames that take long to compute. prompts: templates. user_files: tables
-that users bring; questions: their questions and answers.
+that users bring; questions: their questions and answers. outside: JSON that others wrote.
+surroundings: what the process finds around it.
 """
 
 __all__ = """
 paths sources checks published claims findings specifications once prompts user_files questions
+outside surroundings
 """.split()

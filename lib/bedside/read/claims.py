@@ -16,19 +16,14 @@ printed numbers both be right?) and findings of our own, which are `found` or `n
 import contextlib
 import functools
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 from bedside import BedsideError, choose
 
 from . import paths, published
-
-if TYPE_CHECKING:
-    pass
-
 
 OF = ("paper", "summary", "data", "own")  # which text states it; own: none, it is our question
 KINDS = ("claim", "consistency", "finding")
@@ -121,44 +116,29 @@ def load(paper: str) -> dict[str, Claim]:
 @functools.cache
 def _read(paper):
     """(claims by id, {name: expression} that they share)."""
-    path, found = paths.CLAIMS / f"{paper}.toml", {}
-    if not path.is_file():
-        raise BedsideError(f"{paths.rel(path)} is missing; the claims of {paper} belong there")
-    try:
-        entries = tomllib.loads(path.read_text(encoding="utf-8"))
-    except ValueError as e:  # not UTF-8 is one
-        raise BedsideError(f"{paths.rel(path)}: {e}") from None
+    path, of_paper = paths.CLAIMS / f"{paper}.toml", {}
+    entries = paths.toml(path)
     shared = entries.pop(DEFINE, {})
     for id, entry in entries.items():
         try:
-            found[id] = _claim(paper, id, entry)
+            of_paper[id] = _claim(paper, id, entry)
         except (BedsideError, msgspec.ValidationError) as e:
             raise BedsideError(f"{paths.rel(path)}, {id}: {e}") from None
-    return found, shared
+    return of_paper, shared
 
 
 def _claim(paper, id, entry):
     if not isinstance(entry, dict) or {"id", "value", "interpretations"} & {*entry}:
         raise BedsideError("a claim is a table of its words and its interpretations")
     ways = {k: v for k, v in entry.items() if isinstance(v, dict)}
-    made = {}
-    for name, way in ways.items():
-        try:
-            made[name] = msgspec.convert(way, Interpretation)
-        except msgspec.ValidationError as e:
-            raise BedsideError(f"{name}: {e}") from None
-    claim = msgspec.convert({k: v for k, v in entry.items() if k not in ways}, Claim)
-    told, numbers = _filled(paper, claim.published)
+    words = {k: v for k, v in entry.items() if k not in ways}
+    claim = msgspec.convert({**words, "interpretations": ways}, Claim)
+    text, numbers = _filled(paper, claim.published)
     with contextlib.suppress(ValueError):  # most claims are no single number
-        numbers.append(float(told))
-    return msgspec.structs.replace(
-        claim,
-        id=id,
-        kind=claim.kind or ("finding" if claim.of == "own" else "claim"),
-        published=told,
-        value=numbers[0] if numbers else None,
-        interpretations=made,
-    )
+        numbers.append(float(text))
+    kind = claim.kind or ("finding" if claim.of == "own" else "claim")
+    about = {"id": id, "kind": kind, "published": text, "value": next(iter(numbers), None)}
+    return msgspec.structs.replace(claim, **about)
 
 
 def ways(claim: Claim) -> dict[str, Interpretation]:
@@ -222,15 +202,12 @@ def judged(paper: str, id: str, readings: dict[str, tuple]) -> tuple[str, list[d
 
     Raises BedsideError for a reading that the claim doesn't list.
     """
-    claim = load(paper)[id]
-    known = ways(claim)
+    claim, rows = load(paper)[id], []
     for name in readings:
-        choose(name, known, f"reading of {id}")
-    rows = []
-    for name, way in known.items():
-        computed, low, high, holds = readings.get(name, (way.needs or claim.needs, *3 * [None]))
-        holds = SAID[holds] if name in readings else MISSING
-        row = (id, name, way.support, computed, low, high, holds, way.significance)
+        choose(name, ways(claim), f"reading of {id}")
+    for name, way in ways(claim).items():
+        *numbers, holds = readings.get(name, (way.needs or claim.needs, None, None, MISSING))
+        row = (id, name, way.support, *numbers, SAID.get(holds, holds), way.significance)
         rows.append(dict(zip((*READING, "tests"), row, strict=True)))
     return verdict(claim, rows), rows
 
@@ -245,25 +222,22 @@ def verdict(claim: Claim, rows: list[dict]) -> str:
     not measured, if the study never took them. Otherwise undetermined. A finding is found or not
     found.
     """
-    said = {row["holds"] for row in rows}
+    answers = {row["holds"] for row in rows}
     lacking = [row["computed"] for row in rows if row["holds"] == MISSING]
-    words = FOUND if claim.kind == "finding" else {}
-    if said == {"yes"} and claim.unbounded:
-        return f"no bound for “{claim.unbounded}”"
-    if said == {"yes"}:
-        return words.get("holds", "holds")
-    if said == {"no"}:
-        tested = all(row["tests"] for row in rows)
-        return "undetermined" if tested else words.get("differs", "differs")
     missing = next(filter(None, lacking), "")
-    if said >= {"yes", "no"}:
-        told = f"depends on {claim.depends or 'the reading'}"
-        return f"{told}; a further reading needs {missing}" if lacking else told
+    words = FOUND if claim.kind == "finding" else {}
+    if answers == {"yes"}:
+        size = f"no bound for “{claim.unbounded}”"
+        return size if claim.unbounded else words.get("holds", "holds")
+    if answers == {"no"} and not all(row["tests"] for row in rows):
+        return words.get("differs", "differs")
+    if answers >= {"yes", "no"}:
+        more = f"; a further reading needs {missing}" if lacking else ""
+        return f"depends on {claim.depends or 'the reading'}{more}"
     if not lacking:
         return "undetermined"
     if not missing:
-        told = "is not decided, and its row does not say which data it needs"
-        raise BedsideError(f"claim {claim.id!r} {told}")
+        raise BedsideError(f"claim {claim.id!r} isn't decided: its `needs` names no data")
     return missing if missing.startswith("not measured") else f"needs {missing}"
 
 
@@ -283,11 +257,10 @@ def word(verdict: str) -> str:
 
 def on_page(verdict: str) -> str:
     """A verdict as pages tell it: in their words, with what it depends on or needs, if told."""
-    if verdict == "depends on the reading":
-        return WORDS["depends"]
     short = word(verdict)
-    known = short in ("depends", "needs")  # and on what, or which
-    return verdict if known else verdict.replace(short, WORDS.get(short, short), 1)
+    if verdict == "depends on the reading" or short not in ("depends", "needs"):
+        return WORDS.get(short, short) + verdict.removeprefix(short).removeprefix(" on the reading")
+    return verdict
 
 
 def rank(claim: dict) -> str:
@@ -317,8 +290,7 @@ def tally(made: Iterable[dict]) -> dict[str, dict[str, int]]:
     A finding that is found counts as holding, one that isn't as differing.
     """
     counts = {rank: dict.fromkeys(VERDICTS, 0) for rank in RANKS}
-    same = {found: word for word, found in FOUND.items()}
     for claim in made:
-        found = word(claim["verdict"])
-        counts[rank(claim)][same.get(found, found)] += 1
+        short = word(claim["verdict"])
+        counts[rank(claim)][{"found": "holds", "not found": "differs"}.get(short, short)] += 1
     return counts

@@ -12,7 +12,6 @@ contradicts it and what would change it stand in the .toml file, by its id.
 
 import csv
 import re
-import tomllib
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 from pathlib import Path
 from typing import NamedTuple
@@ -61,13 +60,11 @@ def load(paper: str, folder: Path | None = None) -> list[Finding]:
     if not path.is_file():
         return []
     table = user_files.of_file(path, COLUMNS, COLUMNS)
-    words, found, seen = _words(path.with_suffix(".toml")), [], set()
+    words, found, seen = paths.toml(path.with_suffix(".toml")), [], {}
     for place, row in table.rows:
         table.filled(place, row, COLUMNS)
         for column in ("id", "rank"):
-            if (key := (column, row[column])) in seen:
-                table.fault(place, column, f"{row[column]!r} occurs twice")
-            seen.add(key)
+            table.once(seen, place, (column, row[column]), repr(row[column]), column)
         try:
             about = words.pop(row["id"], {})
             found.append(_finding(paper, row, about, (folder or paths.FIGURES / "public") / paper))
@@ -83,14 +80,6 @@ def foremost() -> list[str]:
     """The ids of the findings that authors would most want to know, from foremost.txt, in order."""
     path = paths.FINDINGS / "foremost.txt"
     return path.read_text(encoding="utf-8").split() if path.is_file() else []
-
-
-def _words(path):
-    """{finding: its words} of a .toml file."""
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, tomllib.TOMLDecodeError) as e:
-        raise BedsideError(f"{paths.rel(path)} can't be read: {e}") from e
 
 
 def _finding(paper, row, about, folder):
@@ -120,7 +109,7 @@ def _filled(text, folder, cells):
             return LACKING
         try:
             with localcontext(rounding=ROUND_HALF_UP):  # as in tables for readers
-                value = -value if form.startswith("-") else value
+                value *= -1 if form.startswith("-") else 1
                 return claims.MINUS_ZERO.sub("", format(value, form.removeprefix("-")))
         except ValueError:
             raise BedsideError(f"{match[0]}: {form!r} is no format of a number") from None

@@ -35,10 +35,9 @@ def frame(
         text = path.read_text(encoding="utf-8")
     else:
         text = make().to_csv(index=False, lineterminator="\n")
-        if keep:
+        for file, content in {path: text, beside: about}.items() if keep else ():
             path.parent.mkdir(parents=True, exist_ok=True)
-            paths.write(path, text)
-            paths.write(beside, about)
+            paths.write(file, content)
     return pd.read_csv(io.StringIO(text))
 
 

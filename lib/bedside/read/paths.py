@@ -44,11 +44,8 @@ def rel(path: Path | str) -> str:
 
 def found(path: Path | str) -> Path:
     """A user's file or folder: from the working folder, else from the repository's root."""
-    path = Path(path)
-    with contextlib.suppress(OSError, ValueError):  # a name that no file can have
-        if not path.exists() and (ROOT / path).exists():
-            return ROOT / path
-    return path
+    there = os.path.exists(path) or not os.path.exists(ROOT / path)
+    return Path(path) if there else ROOT / path
 
 
 def file_name(name: str) -> str:
@@ -89,17 +86,23 @@ def unwritable(path: Path | str, error: OSError) -> Unwritable:
 
 def why(error: OSError) -> str:
     """What the system says of a file, with the way out: `No space left); free the disk, ...`."""
-    way = WAYS.get(error.errno, "free the disk or fix its permissions")
+    ways = {
+        errno.ENOLCK: "move the checkout to a disk whose files can be locked, such as a local one",
+        errno.EMFILE: "allow more open files (ulimit -n)",
+        errno.ENFILE: "allow more open files (ulimit -n)",
+        errno.EEXIST: "move away what is there in place of a folder",
+        errno.ENOTDIR: "move away what is there in place of a folder",
+    }
+    way = ways.get(error.errno, "free the disk or fix its permissions")
     return f"{error.strerror or error}); {way}, then run again"
 
 
-WAYS = {
-    errno.ENOLCK: "move the checkout to a disk whose files can be locked, such as a local one",
-    errno.EMFILE: "allow more open files (ulimit -n)",
-    errno.ENFILE: "allow more open files (ulimit -n)",
-    errno.EEXIST: "move away what stands there in place of a folder",
-    errno.ENOTDIR: "move away what stands there in place of a folder",
-}
+def toml(path: Path) -> dict:
+    """A TOML file of this repository; BedsideError says what is wrong with it."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as e:  # not UTF-8, or no TOML, is a ValueError
+        raise BedsideError(f"{rel(path)} can't be read: {e}") from None
 
 
 @functools.cache
@@ -108,7 +111,7 @@ def papers() -> dict[str, dict]:
 
     A study without a short name has its title as `name`.
     """
-    entries = tomllib.loads((DATA / "papers.toml").read_text())
+    entries = toml(DATA / "papers.toml")
     return {paper: {"name": entry["title"], **entry} for paper, entry in entries.items()}
 
 
@@ -118,4 +121,4 @@ PROFILE = "sample"
 @functools.cache
 def profiles() -> dict[str, dict]:
     """data/profiles.toml: for each profile its models, judge and settings."""
-    return tomllib.loads((DATA / "profiles.toml").read_text())
+    return toml(DATA / "profiles.toml")

@@ -5,7 +5,7 @@ import functools
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from bedside import BedsideError
+from bedside import BedsideError, choose
 
 from . import paths
 
@@ -39,23 +39,18 @@ class Slip(NamedTuple):
 
     def __str__(self) -> str:
         """The slip in words, with the number as it is printed."""
-        printed = value(*self[:4])
         digits = len(self.value.partition(".")[2])
-        table = re.sub(r"^text (?=\d)", "section ", self.table)
-        place = f"{table} ({self.row}, {self.column})"
-        return f"{printed:z.{digits}f} in {place} is a slip for {self.value}"
+        place = f"{re.sub(r'^text (?=[0-9])', 'section ', self.table)} ({self.row}, {self.column})"
+        return f"{value(*self[:4]):z.{digits}f} in {place} is a slip for {self.value}"
 
 
 def slips(paper: str) -> list[Slip]:
     """The likely slips of a paper; BedsideError if one isn't about a printed number."""
-    if not paths.SLIPS.is_file():
-        return []
     with open(paths.SLIPS, newline="", encoding="utf-8") as f:
-        rows = [row for row in csv.DictReader(f) if row["paper"] == paper]
-    found = [Slip(**row) for row in rows]
-    for slip in found:
+        slips = [Slip(**row) for row in csv.DictReader(f) if row["paper"] == paper]
+    for slip in slips:
         value(*slip[:4])
-    return found
+    return slips
 
 
 @functools.cache
@@ -63,25 +58,16 @@ def load(paper: str) -> "pd.DataFrame":
     """All printed numbers of a paper, as a frame with COLUMNS."""
     import pandas as pd
 
-    path = paths.PUBLISHED / f"{paper}.csv"
-    if not path.is_file():
-        raise BedsideError(
-            f"{paths.rel(path)} is missing; the printed numbers of {paper} belong there"
-        )
-    frame = pd.read_csv(
-        path,
-        dtype={"table": str, "row": str, "column": str, "note": str},
-        keep_default_na=False,
-        na_values={c: [""] for c in ("value", "low", "high")},
-    )
-    if list(frame.columns) != COLUMNS:
-        raise BedsideError(
-            f"{paths.rel(path)}: the columns are {list(frame.columns)}, expected {COLUMNS}"
-        )
-    same = frame[frame.duplicated(["table", "row", "column"])]
-    if len(same):
-        raise BedsideError(f"{paths.rel(path)}: {same.iloc[0, :3].tolist()} occurs twice")
-    return frame
+    path, numbers = paths.PUBLISHED / f"{paper}.csv", ["value", "low", "high"]
+    try:
+        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+        if list(frame.columns) != COLUMNS:
+            raise ValueError(f"the columns are {list(frame.columns)}, expected {COLUMNS}")
+        if (same := frame[frame.duplicated(["table", "row", "column"])]).size:
+            raise ValueError(f"{same.iloc[0, :3].tolist()} occurs twice")
+        return frame.assign(**frame[numbers].replace("", None).astype(float))
+    except (OSError, ValueError) as e:
+        raise BedsideError(f"{paths.rel(path)}: {e}") from None
 
 
 def table(paper: str, *names: str) -> "pd.DataFrame":
@@ -93,14 +79,9 @@ def table(paper: str, *names: str) -> "pd.DataFrame":
 
     frame = load(paper)
     names = names or frame["table"].unique()
-    parts = [frame[frame["table"] == name] for name in names]
-    for name, rows in zip(names, parts):
-        if rows.empty:
-            raise BedsideError(
-                f"data/published/{paper}.csv has no table {name!r}; it has:"
-                f" {', '.join(frame['table'].unique())}"
-            )
-    return pd.concat(parts, ignore_index=True)
+    for name in names:
+        choose(name, frame["table"].unique(), f"table of data/published/{paper}.csv")
+    return pd.concat([frame[frame["table"] == name] for name in names], ignore_index=True)
 
 
 def value(paper: str, name: str, row: str, column: str) -> float:

@@ -46,32 +46,37 @@ def read(source: "str | Path | pd.DataFrame", revision: str = "") -> "pd.DataFra
     import pandas as pd
 
     framed = isinstance(source, pd.DataFrame)
-    name = FRAME if framed else str(source)
-    hub = HUB.fullmatch(name) and not user_files.there(name) and not name.lower().endswith(FILES)
+    file = not framed and (user_files.there(source) or Path(source).suffix.lower() in FILES)
+    hub = not framed and not file and HUB.fullmatch(str(source))
     if revision and not hub:
+        name = FRAME if framed else source
         raise BedsideError(
-            f"REVISION={revision} goes with a data set of the Hugging Face hub (owner/name);"
-            f" {name} is none; leave REVISION out"
-        )
-    if not (framed or hub or user_files.there(name) or Path(name).suffix):
-        raise BedsideError(
-            f"{source} is neither a file nor named like a data set of the Hugging Face hub"
-            " (owner/name or owner/name:split)"
+            f"REVISION={revision} goes with a data set of the hub, and {name} is none"
         )
     if framed:
+        names = list(map(str, source.columns))
         # whole numbers with a gap are floats to pandas: 7 is not to be asked or judged as 7.0
-        names, cells = list(map(str, source.columns)), source.convert_dtypes().astype(object)
-        rows = cells.where(source.notna(), None).itertuples(index=False, name=None)
-        table = _of_rows(name, names, (dict(zip(names, row)) for row in rows))
+        cells = source.convert_dtypes().astype(object).where(source.notna(), None)
+        rows = (dict(zip(names, row)) for row in cells.itertuples(index=False, name=None))
+        way = f"rename its columns: {', '.join(COLUMNS)} (the first two suffice)"
+        table = user_files.of_rows(FRAME, names, rows, (*COLUMNS, TALK), ASKED, way)
     elif hub:
-        table = _of_hub(name, revision)
-    else:
+        table = _of_hub(source, revision)
+    elif file or Path(source).suffix:
         table = user_files.of_file(source, (*COLUMNS, TALK), ASKED)
+    else:
+        way = "named like a data set of the Hugging Face hub (owner/name or owner/name:split)"
+        raise BedsideError(f"{source} is neither a file nor {way}")
     seen = {}
     for place, row in table.rows:
-        table.filled(place, row, ASKED[:1] if row.get(TALK) else ASKED)
-        if row.get(TALK):
-            _talk(table, place, row)
+        talk = row.get(TALK, "")
+        table.filled(place, row, ASKED[:1] if talk else ASKED)
+        if talk and not talk.startswith("?"):  # else a fault already
+            text = "\n\n".join(f"{m['role'].upper()}: {m['content']}" for m in json.loads(talk))
+            if row["question"] not in ("", text) or row["system"]:
+                told = "is in place of question and system; leave these two empty"
+                table.fault(place, TALK, told)
+            row["question"] = text
         table.once(seen, place, row["item"] or place, f"item {row['item']!r}")
         if row["group"] == ALL:
             table.fault(place, "group", f"{ALL!r} stands for all questions; name it otherwise")
@@ -84,47 +89,28 @@ def read(source: "str | Path | pd.DataFrame", revision: str = "") -> "pd.DataFra
 FRAME = "the DataFrame of questions"
 
 
-def _talk(table, place, row):
-    """Let a conversation's text be its question."""
-    if row[TALK].startswith("?"):  # a fault already
-        return
-    told = "\n\n".join(f"{m['role'].upper()}: {m['content']}" for m in json.loads(row[TALK]))
-    if row["question"] not in ("", told) or row["system"]:
-        table.fault(place, TALK, "stands in place of question and system; leave these two empty")
-    row["question"] = told
-
-
 def _of_hub(source, revision):
-    """The Table of a data set.
-
-    Columns besides COLUMNS are ignored, since a user can't rename them.
-    """
+    """The Table of a data set, whose other columns a user can't rename."""
     if revision in MOVES:
+        way = "one of its commits or tags, so that the same data can be read again"
         raise BedsideError(
-            f"{source} is not a file; a data set of the Hugging Face hub needs REVISION=..., one of"
-            " its commits or tags, so that the same data can be read again"
+            f"{source} is not a file; a data set of the hub needs REVISION=..., {way}"
         )
     name, _, split = source.partition(":")
     try:
-        found = sources.from_hub(name, split or None, revision)
+        rows = sources.from_hub(name, split or None, revision)
     except OSError as e:
-        raise BedsideError(
-            f"{source}, revision {revision}: {e}; without a network, give a CSV copy of it"
-        ) from e
-    if isinstance(found, dict):
-        if len(found) > 1:
-            splits = ", ".join(f"{name}:{split}" for split in found)
+        way = "without a network, give a CSV copy of it"
+        raise BedsideError(f"{source}, revision {revision}: {e}; {way}") from e
+    if isinstance(rows, dict):
+        if len(rows) > 1:
+            splits = ", ".join(f"{name}:{split}" for split in rows)
             raise BedsideError(f"{source} has several splits; name one: {splits}")
-        found = next(iter(found.values()))
-    return _of_rows(source, found.column_names, found, others=True)
-
-
-def _of_rows(source, names, rows, others=False):
-    """The Table of rows {column: value}."""
-    way = f"Save it as CSV with the columns {', '.join(COLUMNS)}, and give that file"
-    way = way if others else f"Rename its columns: {', '.join(COLUMNS)} (the first two suffice)"
-    known = COLUMNS if others and "question" in names else (*COLUMNS, TALK)
-    return user_files.of_rows(source, names, rows, known, ASKED, way, others)
+        (rows,) = rows.values()
+    names = rows.column_names
+    known = COLUMNS if "question" in names else (*COLUMNS, TALK)
+    way = f"save it as CSV with the columns {', '.join(COLUMNS)}, and give that file"
+    return user_files.of_rows(source, names, rows, known, ASKED, way, others=True)
 
 
 # ---- answers made elsewhere

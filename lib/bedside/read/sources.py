@@ -15,7 +15,7 @@ import tomllib
 import urllib.request
 from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bedside import BedsideError, choose
 
@@ -23,8 +23,6 @@ from . import formats, paths
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from bedside.run import Run
 
 
 class SourceError(BedsideError):
@@ -283,7 +281,7 @@ def all_sources(run) -> "dict[str, pd.DataFrame]":
     return {n: run.load(n) for n in mine if here(n) and "private" not in entry(n)}
 
 
-def first_items(run: "Run", frame: "pd.DataFrame", whole: bool = False) -> "pd.DataFrame":
+def first_items(run: Any, frame: "pd.DataFrame", whole: bool = False) -> "pd.DataFrame":
     """The first LIMIT items of a frame, or the whole frame.
 
     Raises BedsideError if an item occurs twice or has an empty cell.
@@ -297,7 +295,7 @@ def first_items(run: "Run", frame: "pd.DataFrame", whole: bool = False) -> "pd.D
     return frame.head(most).reset_index(drop=True)
 
 
-def random_rows(run: "Run", frame: "pd.DataFrame", size: int, *name: object) -> "pd.DataFrame":
+def random_rows(run: Any, frame: "pd.DataFrame", size: int, *name: object) -> "pd.DataFrame":
     """`size` rows drawn with the run's seed (and a name, for several draws), in their order.
 
     All rows if size is 0 or there are no more than `size`.

@@ -12,7 +12,6 @@ defective, if it is a known fault; `cannot` lists what can't be computed, and wh
 from __future__ import annotations
 
 import dataclasses
-import tomllib
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -46,35 +45,33 @@ class Question:
 
 
 class Specification(dict[str, Question]):
-    """The questions of a study by name, and the date on which they were written down."""
+    """The questions of a study by name, and the date (`dated`) on which they were written down."""
 
-    def __init__(self, dated: date, questions: dict[str, Question]):
-        super().__init__(questions)
-        self.dated = dated
+    dated: date
 
     def shown(self) -> pd.DataFrame:
         """All questions as a frame for readers: question, choices, what can't be computed."""
         import pandas as pd
 
-        rows = []
-        for q in self.values():
-            told = [f"{c.name} ({c.mark}): {c.what}{f' [{c.by}]' * bool(c.by)}" for c in q.choices]
-            rows.append((q.asks, told, q.cannot))
+        def choices(q):
+            return [f"{c.name} ({c.mark}): {c.what}" + f" [{c.by}]" * bool(c.by) for c in q.choices]
+
+        rows = [(q.asks, choices(q), q.cannot) for q in self.values()]
         return pd.DataFrame(rows, columns=["question", "choices", "can't be computed"])
 
 
 def load(paper: str) -> Specification:
     """A study's specification. BedsideError names the file and what is wrong with it."""
     path = paths.SPECIFICATIONS / f"{paper}.toml"
+    entries = paths.toml(path)
     try:
-        written = tomllib.loads(path.read_text(encoding="utf-8"))
-        dated = outside.fitted(written.pop("dated", None), date)
-        questions = outside.fitted(written, dict[str, Question])
-        for name, question in questions.items():
-            for choice in question.choices:
-                choose(choice.mark, MARKS, f"mark of {choice.name!r} in {name}")
-                if choice.mark == "defensible" and not choice.by:
-                    raise ValueError(f"{name}: {choice.name!r} is defensible, but by whom?")
-    except (OSError, ValueError, BedsideError) as e:  # a TOMLDecodeError is a ValueError
+        dated = outside.fitted(entries.pop("dated", None), date)
+        spec = Specification(outside.fitted(entries, dict[str, Question]))
+        spec.dated = dated
+        for name, choice in ((name, c) for name, q in spec.items() for c in q.choices):
+            choose(choice.mark, MARKS, f"mark of {choice.name!r} in {name}")
+            if choice.mark == "defensible" and not choice.by:
+                raise ValueError(f"{name}: {choice.name!r} is defensible, but by whom?")
+    except (ValueError, BedsideError) as e:
         raise BedsideError(f"{paths.rel(path)} can't be used: {e}") from None
-    return Specification(dated, questions)
+    return spec

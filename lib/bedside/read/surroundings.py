@@ -23,18 +23,16 @@ class Surroundings:
     """What the processes of one command share, besides what its user set for notebooks.
 
     run: the name of the run, empty for a profile's. figures: the folder of all outputs, ledger: of
-    the budgets; empty for the usual one. make: what stands for the whole command. live: whether
-    another process shows the progress. budget_total: of all notebooks together. entries: the models
-    of a user's script.
+    the budgets; empty for the usual one. make: what stands for the whole command. terminal: the
+    file of the one on which it shows its progress. budget_total: of all notebooks together.
     """
 
     run: str = ""
     figures: str = ""
     ledger: str = ""
     make: str = ""
-    live: bool = False
+    terminal: str = ""
     budget_total: str = ""
-    entries: dict[str, dict] = dataclasses.field(default_factory=dict)
 
 
 def variable(name: str) -> str:

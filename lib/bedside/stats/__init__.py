@@ -10,13 +10,12 @@ studies, and a judge is held against labels in `judging.trust_cards`.
 
 Values are scored values: NaN is a ValueError except where a docstring says otherwise. Shares lie
 between 0 and 1. `units` labels what repeats (patient, question, case); the rows of a unit are drawn
-together. Functions that libraries have too are written here because scipy.stats loads slowly;
-"As ..." in a docstring names the function with which tests compare ours.
+together. "As ..." in a docstring names the function with which tests compare ours.
 """
 # ruff: noqa: F401
 
 from .agreement import gwet, kappa, krippendorff_alpha
-from .any_size import LINES, WHOLE, Ends, f1_range, kappa_range, mean_f1_range, meet, score_ranges
+from .any_size import LINES, WHOLE, Ends, kappa_range, mean_f1_range, meet, score_ranges
 from .classification import harmonic, macro, ratio
 from .implied import grim, grim_counts, mcnemar_range, most_kappa, permutation_range
 from .intervals import (
@@ -42,8 +41,6 @@ from .resampling import ordered_band, paired_permutation, two_sided_p
 from .spread import components
 from .tests import (
     detectable,
-    even,
-    fisher,
     holm,
     mcnemar,
     mcnemar_counts,

@@ -25,14 +25,12 @@ def kappa(
     varies. Interval: see `_beyond_chance`; NaN limits for fewer than SEVERAL units. ValueError for
     a rating that is not in labels. Value as sklearn.metrics.cohen_kappa_score.
     """
-    _known(weights)
     require((len(a) == len(b) > 0, f"need as many ratings from both, not {len(a)} and {len(b)}"))
     place = {label: at for at, label in enumerate(labels)}
     strange = {str(rating) for rating in [*a, *b] if rating not in place}
     require((not strange, f"ratings that are not in labels: {sorted(strange)}"))
     size = len(place)
-    far = np.abs(_gaps(np.arange(size)))
-    penalty = {None: far > 0, "linear": far, "quadratic": far**2}[weights]
+    penalty = _penalty(size, weights)
     cell = [place[x] * size + place[y] for x, y in zip(a, b)]
     table, _ = by_unit(np.eye(size**2)[cell], units)
     return _beyond_chance(table, lambda margin: penalty, 0)._replace(n=len(cell))
@@ -79,15 +77,14 @@ def gwet(ratings: ArrayLike, scale: Sequence, *, weights: str | None = None) -> 
     scale: every possible rating, in order. ValueError for a rating that is not in scale. AC1 as in
     Gwet's worked example of four raters (2014).
     """
-    _known(weights)
     ratings, size = np.asarray(ratings, dtype=float), len(scale)
     given = (ratings[:, :, None] == np.asarray(scale)).sum(axis=0)  # (rated, scale)
     require((given.sum() == np.isfinite(ratings).sum(), "ratings that are not in scale"))
     given = given[given.any(axis=1)]
     times = given.sum(axis=1)
     require(((times > 1).any(), "nothing was rated twice"))
-    far = np.abs(_gaps(np.arange(size))) / (size - 1)
-    alike = 1 - {None: far > 0, "linear": far, "quadratic": far**2}[weights]
+    penalty = _penalty(size, weights)
+    alike = 1 - penalty / penalty.max()
     twice, n = given[times > 1], times[times > 1]
     seen = ((twice * (twice @ alike - 1)).sum(axis=1) / (n * (n - 1))).mean()
     share = (given / times[:, None]).mean(axis=0)
@@ -136,9 +133,12 @@ def _beyond_chance(table, apart, correction):
     return Interval(value, float(np.nanmin(ends[:, 0])), float(np.nanmax(ends[:, 1])), count)
 
 
-def _known(weights):
-    known = weights in (None, "linear", "quadratic")
-    require((known, f"weights must be None, 'linear' or 'quadratic', not {weights!r}"))
+def _penalty(size, weights):
+    """How much each pair of ratings out of so many in order disagrees."""
+    far = np.abs(_gaps(np.arange(size)))
+    known = {None: far > 0, "linear": far, "quadratic": far**2}
+    require((weights in known, f"weights must be None, 'linear' or 'quadratic', not {weights!r}"))
+    return known[weights]
 
 
 def _gaps(place):

@@ -101,19 +101,15 @@ def meet(a: Ends, b: Ends) -> bool:
     return a[0] <= b[1] and b[0] <= a[1]
 
 
-def f1_range(precision: Ends, recall: Ends) -> Ends:
-    """What F1 can be: exactly the harmonic mean of precision and recall."""
-    ends = zip(precision, recall)
-    return tuple(2 * p * r / (p + r) if p > 0 and r > 0 else Fraction(0) for p, r in ends)
-
-
 def mean_f1_range(precision: Ends, recall: Ends) -> Ends:
     """What a mean of F1 can be, given the means of precision and recall, weighted in any one way.
 
     Of classes, folds or raters: the harmonic mean curves downwards, so that no mean of it lies
     above that of the means, and none below the plane through its corners (0, 0), (1, 1).
     """
-    return max(Fraction(0), precision[0] + recall[0] - 1), f1_range(precision, recall)[1]
+    p, r = precision[1], recall[1]
+    most = 2 * p * r / (p + r) if p > 0 and r > 0 else Fraction(0)
+    return max(Fraction(0), precision[0] + recall[0] - 1), most
 
 
 def kappa_range(agreement: Ends, one: Ends = WHOLE, other: Ends = WHOLE) -> Ends | None:

@@ -31,7 +31,9 @@ def macro(counts: ArrayLike) -> np.ndarray:
     tp, fp, fn, tn = np.moveaxis(np.asarray(counts, dtype=float), -1, 0)
     there = np.where((tp + fn > 0) & (fp + tn > 0), 1, nan)
     accuracy = (tp + tn) / (tp + fp + fn + tn)
-    precision = (ratio(tp, tp + fp) + ratio(tn, tn + fn)) / 2
-    recall = (ratio(tp, tp + fn) + ratio(tn, tn + fp)) / 2
-    f1 = (ratio(2 * tp, 2 * tp + fp + fn) + ratio(2 * tn, 2 * tn + fp + fn)) / 2
-    return np.stack([accuracy, precision * there, recall * there, f1 * there], axis=-1)
+    sides = (
+        [ratio(true, true + wrong), ratio(true, true + lost), ratio(2 * true, 2 * true + fp + fn)]
+        for true, wrong, lost in ((tp, fp, fn), (tn, fn, fp))
+    )
+    means = np.mean([*sides], axis=0) * there
+    return np.stack([accuracy, *means], axis=-1)

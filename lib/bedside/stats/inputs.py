@@ -32,12 +32,6 @@ def booleans(a: ArrayLike, b: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     return pair[0] == 1, pair[1] == 1
 
 
-def shares(x1: int, n1: int, x2: int, n2: int) -> None:
-    """Require x1 of n1 and x2 of n2 to be proportions."""
-    met = 0 <= x1 <= n1 > 0 and 0 <= x2 <= n2 > 0
-    require((met, f"not proportions: {x1} of {n1}, {x2} of {n2}"))
-
-
 def by_unit(rows: np.ndarray, units: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:
     """Sums of the rows of each unit (in the order of the labels), and the unit of each row (n,)."""
     if units is None:  # every row its own

@@ -1,15 +1,9 @@
 """What a judge's errors do to a share: corrected shares, and where a conclusion turns."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .inputs import require
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 
 def true_share(observed: ArrayLike, sensitivity: ArrayLike, specificity: ArrayLike) -> np.ndarray:
@@ -18,12 +12,9 @@ def true_share(observed: ArrayLike, sensitivity: ArrayLike, specificity: ArrayLi
     Arrays are broadcast. Cut to 0..1; NaN where the judge is no better than chance (sensitivity
     and specificity add up to 1 or less). For an interval: `intervals.corrected_rate`.
     """
-    seen, sens, spec = (np.asarray(x, dtype=float) for x in (observed, sensitivity, specificity))
-    _shares(seen, sens, spec)
-    better = sens + spec - 1
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.clip((seen + spec - 1) / better, 0, 1)
-    return np.where(better > 1e-12, share, np.nan)
+    seen, sens, spec = _shares(observed, sensitivity, specificity)
+    better = np.where(sens + spec - 1 > 1e-12, sens + spec - 1, np.nan)
+    return np.clip((seen + spec - 1) / better, 0, 1)
 
 
 def turning_sensitivity(
@@ -34,8 +25,7 @@ def turning_sensitivity(
     With a lower sensitivity more is missed, and the true share lies above the threshold. Arrays are
     broadcast; NaN where no judge better than chance gives it.
     """
-    seen, limit, spec = (np.asarray(x, dtype=float) for x in (observed, threshold, specificity))
-    _shares(seen, limit, spec)
+    seen, limit, spec = _shares(observed, threshold, specificity)
     with np.errstate(divide="ignore", invalid="ignore"):
         sens = (seen - (1 - spec) * (1 - limit)) / limit
     possible = (sens >= 0) & (sens <= 1 + 1e-12) & (sens + spec > 1 + 1e-12)
@@ -43,5 +33,7 @@ def turning_sensitivity(
 
 
 def _shares(*values):
-    inside = all(np.all((v >= 0) & (v <= 1) | np.isnan(v)) for v in values)
+    shares = [np.asarray(v, dtype=float) for v in values]
+    inside = all(np.all((v >= 0) & (v <= 1) | np.isnan(v)) for v in shares)
     require((inside, "shares lie between 0 and 1"))
+    return shares

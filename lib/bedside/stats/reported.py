@@ -5,9 +5,6 @@ from math import sqrt
 
 import numpy as np
 
-from .intervals import wilson
-from .tests import fisher, two_proportions
-
 TRIED = 2_000_000  # pairs of counts, times n
 
 
@@ -39,27 +36,26 @@ def paired_p(x: Iterable[int], y: Iterable[int], n: int) -> dict[str, np.ndarray
 def unpaired_p(x: Iterable[int], n: int, y: Iterable[int], m: int) -> dict[str, np.ndarray]:
     """All two-sided p that counts x of n and y of m allow, by test of two independent shares."""
     from scipy.special import chdtrc, ndtr
-    from scipy.stats import hypergeom
+    from scipy.stats import fisher_exact, hypergeom
 
-    pairs = [(a, b) for a in x for b in y]
-    made = {"z (chi-squared)": np.array([two_proportions(a, n, b, m) for a, b in pairs])}
-    made["Fisher's exact"] = np.array([fisher(a, n, b, m) for a, b in pairs])
-    a, b = np.array(pairs).T
+    a, b = np.array([(a, b) for a in x for b in y]).T
+    fisher = np.array([fisher_exact([[i, n - i], [j, m - j]]).pvalue for i, j in zip(a, b)])
     apart, pooled = abs(a / n - b / m), (a + b) / (n + m)
+    error = pooled * (1 - pooled) * (1 / n + 1 / m)
     with np.errstate(divide="ignore", invalid="ignore"):
         z = apart / np.sqrt(a / n * (1 - a / n) / n + b / m * (1 - b / m) / m)
         less = np.maximum(0, apart - (1 / n + 1 / m) / 2)
-        yates = less**2 / (pooled * (1 - pooled) * (1 / n + 1 / m))
-    made["z unpooled"] = np.where(np.isfinite(z), 2 * ndtr(-z), np.where(apart > 0, 0.0, 1.0))
-    made["chi-squared with continuity correction"] = chdtrc(1, np.nan_to_num(yates))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        z2 = apart**2 / (pooled * (1 - pooled) * (1 / n + 1 / m))
-    made["N - 1 chi-squared"] = chdtrc(1, np.nan_to_num(z2) * (n + m - 1) / (n + m))
-    chance = hypergeom.pmf(a, n + m, a + b, n)
-    made["Fisher's mid-p"] = np.maximum(0, made["Fisher's exact"] - chance / 2)
-    made["G"] = chdtrc(1, _g(a, n, b, m, 0))
-    made["G with continuity correction"] = chdtrc(1, _g(a, n, b, m, 0.5))
-    return made
+        squared, yates = np.nan_to_num([apart**2 / error, less**2 / error])
+    return {
+        "z (chi-squared)": chdtrc(1, squared),
+        "Fisher's exact": fisher,
+        "z unpooled": np.where(np.isfinite(z), 2 * ndtr(-z), np.where(apart > 0, 0.0, 1.0)),
+        "chi-squared with continuity correction": chdtrc(1, yates),
+        "N - 1 chi-squared": chdtrc(1, squared * (n + m - 1) / (n + m)),
+        "Fisher's mid-p": np.maximum(0, fisher - hypergeom.pmf(a, n + m, a + b, n) / 2),
+        "G": chdtrc(1, _g(a, n, b, m, 0)),
+        "G with continuity correction": chdtrc(1, _g(a, n, b, m, 0.5)),
+    }
 
 
 def _g(a, n, b, m, correction):
@@ -100,28 +96,24 @@ def statistic_p(test: str, values: Iterable[float], free: Iterable[float]) -> tu
 
 def share_intervals(count: int, n: int, level: float = 0.95) -> dict[str, tuple[float, float]]:
     """The confidence interval of a share by each usual formula, {its name: (low, high)}."""
-    from scipy.special import betaincinv, ndtri, stdtrit
+    from scipy.special import ndtri, stdtrit
+    from statsmodels.stats.proportion import proportion_confint
 
-    k, p, tail = count, count / n, (1 - level) / 2
-    z, wald = ndtri(1 - tail), sqrt(p * (1 - p) / n)
-    more = (k + z**2 / 2) / (n + z**2)
+    p, z = count / n, ndtri(0.5 + level / 2)
+    wald, more = z * sqrt(p * (1 - p) / n), (count + z**2 / 2) / (n + z**2)
     agresti = z * sqrt(more * (1 - more) / (n + z**2))
-
-    def beta(a, b, at):
-        return float(betaincinv(a, b, at))
-
-    made = {
-        "Wilson": wilson(k, n, level)[1:3],
-        "Wald": (p - z * wald, p + z * wald),
-        "Wald with continuity correction": (p - z * wald - 0.5 / n, p + z * wald + 0.5 / n),
-        "exact": (beta(k, n - k + 1, tail) if k else 0.0, 1.0),
-        "Agresti-Coull": (more - agresti, more + agresti),
-        "Jeffreys": (beta(k + 0.5, n - k + 0.5, tail) if k else 0.0, 1.0),
-    }
-    if k < n:
-        made["exact"] = made["exact"][0], beta(k + 1, n - k, 1 - tail)
-        made["Jeffreys"] = made["Jeffreys"][0], beta(k + 0.5, n - k + 0.5, 1 - tail)
+    wide = wald + 0.5 / n
+    names = {"Wilson": "wilson", "exact": "beta", "Jeffreys": "jeffreys"}
+    found = {name: proportion_confint(count, n, 1 - level, how) for name, how in names.items()}
+    if count in (0, n):  # whose end is the scale's
+        low, high = found["Jeffreys"]
+        found["Jeffreys"] = (low, 1.0) if count else (0.0, high)
+    found["Wald"], found["Wald with continuity correction"] = (
+        (p - wald, p + wald),
+        (p - wide, p + wide),
+    )
+    found["Agresti-Coull"] = more - agresti, more + agresti  # beyond 0 and 1, as some print them
     if n > 1:
-        half = float(stdtrit(n - 1, 1 - tail)) * sqrt(p * (1 - p) / (n - 1))
-        made["t"] = p - half, p + half
-    return {name: (float(low), float(high)) for name, (low, high) in made.items()}
+        half = stdtrit(n - 1, 0.5 + level / 2) * sqrt(p * (1 - p) / (n - 1))
+        found["t"] = p - half, p + half
+    return {name: (float(low), float(high)) for name, (low, high) in found.items()}

@@ -29,8 +29,10 @@ def paired_permutation(
     if count <= 13:
         signs = 1 - 2 * (np.arange(2**count)[:, None] >> np.arange(count) & 1)
         return float((np.abs(signs @ sums) >= reached).mean())
-    flips = _integers(rng, 2, RESAMPLES, count)
-    hits = sum((np.abs((1 - 2 * flip) @ sums) >= reached).sum() for flip in flips)
+    step, hits = max(1, CELLS // count), 0
+    for start in range(0, RESAMPLES, step):
+        flips = 1 - 2 * rng.integers(0, 2, size=(min(step, RESAMPLES - start), count))
+        hits += (np.abs(flips @ sums) >= reached).sum()
     return float((hits + 1) / (RESAMPLES + 1))
 
 
@@ -49,10 +51,3 @@ def ordered_band(null: ArrayLike) -> np.ndarray:
     Between them lies a specification curve, in its order, where there is no effect.
     """
     return np.quantile(np.sort(null, axis=1), [0.025, 0.975], axis=0)
-
-
-def _integers(rng, high, resamples, units):
-    """Integers below high, in blocks (rows, units): the same ones for any size of block."""
-    step = max(1, CELLS // units)
-    for start in range(0, resamples, step):
-        yield rng.integers(0, high, size=(min(step, resamples - start), units))

@@ -1,4 +1,4 @@
-"""Three charts that carry most figures: each takes a table's rows and gives a figure.
+"""Two charts that carry most figures: each takes a table's rows and gives a figure.
 
     show(run, "table1", title, printed, ours, figure=charts.forest, limits=(0, 1))
 
@@ -7,13 +7,17 @@ Printed marks are hollow. A panel for each column; on narrow screens panels stan
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import cycle
 from typing import TYPE_CHECKING
+
+from bedside import stats
 
 from . import plots
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 LINE = 0.3  # inches that a row takes
@@ -59,31 +63,6 @@ def _best(rows, column):
     return list(dict.fromkeys([*best, *rows["row"]]))
 
 
-def lines(
-    rows: pd.DataFrame,
-    x: str,
-    *,
-    columns: Sequence[str] = (),
-    limits: tuple[float, float] = (-0.02, 1.02),
-    xlabel: str = "",
-    width: float = plots.WIDE,
-) -> Figure:
-    """Numbers along the column `x` (numeric): a panel for each column, a line for each row label.
-
-    Intervals are bands; printed numbers are hollow marks. Rows of a `series` column have its lines.
-    """
-    columns = list(columns) or list(dict.fromkeys(rows["column"]))
-    figure, axes = _panels(len(columns), 3.2, width, sharey=True)
-    told = rows["source"].where(rows["source"] == "published", "")
-    series = told.where(told == "", told + ", ") + rows.get("series", rows["row"])
-    rows = rows.assign(series=series, label="")
-    for ax, column in zip(axes, columns):
-        plots.curves(ax, rows[rows["column"] == column], x, title=column, xlabel=xlabel)
-        ax.set_ylim(limits)
-    plots.legend_below(figure)
-    return figure
-
-
 def heat(
     rows: pd.DataFrame,
     *,
@@ -109,8 +88,7 @@ def heat(
         part = rows[rows["column"].isin(columns)].copy()
         places = [part["column"].map(list(columns).index), part["row"].map(order.index)]
         part = part.assign(across=places[0], down=places[1]).sort_values(["down", "across"])
-        draw = plots.changes if signed else plots.heat
-        draw(ax, part, title=title, **({"digits": digits} if signed else {}))
+        plots.heat(ax, part, signed=signed, digits=digits, title=title)
     return figure
 
 
@@ -123,3 +101,73 @@ def _panels(n, height, width, sizes=None, **options):
         ratios = {"width_ratios": sizes} if sizes else {}
         figure, axes = plots.figure((width, height), 1, n, **options, **ratios)
     return figure, axes.ravel()
+
+
+# ---- of robustness notebooks
+
+
+def regions(
+    ax: Axes, curves: pd.DataFrame, judges: pd.DataFrame, *, least: float = 0.0, **labels: str
+) -> Axes:
+    """The plane of a judge's specificity and sensitivity, with the lines where a result turns.
+
+    curves: name, specificity and sensitivity in 0..1, the points of each line in order; a NaN
+    breaks it. judges: label, source (as in tables), specificity and sensitivity of known judges,
+    as marks. least: where both axes begin. Below the dotted line a judge is no better than chance.
+    """
+    dashes = cycle(
+        (dash, ink)
+        for ink in (plots.BLUE, plots.INK, plots.CONTEXT)
+        for dash in ("-", "--", ":", "-.")
+    )
+    for (dash, ink), (name, part) in zip(dashes, curves.groupby("name", sort=False)):
+        at = part["specificity"].astype(float), part["sensitivity"].astype(float)
+        ax.plot(*at, color=ink, linestyle=dash, label=name)
+    ax.plot([0, 1], [1, 0], ":", label="no better than chance", color=plots.CONTEXT, linewidth=0.8)
+    for source, part in judges.groupby("source", sort=False):
+        marker, face = plots.MARKS.get(source, ("o", plots.BLUE))
+        look = {"markerfacecolor": face, "markeredgecolor": plots.INK, "markersize": 6}
+        ax.plot(part["specificity"], part["sensitivity"], marker, label=plots.label(source), **look)
+        for r in part.to_dict("records"):
+            plots.label_beside(ax, r["label"], (r["specificity"], r["sensitivity"]))
+    ends = least - 0.03 * (1 - least), 1 + 0.03 * (1 - least)
+    ax.set(xlim=ends, ylim=ends)
+    return plots.titled(ax, **{"xlabel": "specificity", "ylabel": "sensitivity"} | labels)
+
+
+def choices(
+    axes: Iterable[Axes], frame: pd.DataFrame, by: Sequence[str], null: pd.DataFrame, **labels: str
+) -> None:
+    """A specification curve: one result under each combination of choices, in order of its size.
+
+    axes: the upper one has the results, the lower one the choices behind each. frame: value, and a
+    column of names for each of `by`; its column `usual` is true for the hollow mark of the paper's
+    own. null: low and high, a row for each place in the order, between which results lie where
+    there is no effect.
+    """
+    above, below = axes
+    frame = plots.floats(frame).sort_values("value", key=stats.drop_noise, kind="stable")
+    frame = frame.reset_index(drop=True)
+    edges = null["low"].astype(float), null["high"].astype(float)
+    band = {"color": plots.GRID, "label": "no effect: 95% of permutations"}
+    above.fill_between(range(len(null)), *edges, zorder=0, **band)
+    above.axhline(0, color=plots.CONTEXT, linewidth=0.8)
+    usual = frame["usual"].astype(bool)
+    for part, mark, face, name in (
+        (frame[~usual], "o", plots.BLUE, "another choice"),
+        (frame[usual], "D", plots.CARD, "the paper's choices"),
+    ):
+        look = {"markerfacecolor": face, "markeredgecolor": plots.INK, "markersize": 4.5}
+        above.plot(part.index, part["value"], mark, label=name, **look)
+    names = {}
+    for gap, choice in enumerate(by):
+        for level in dict.fromkeys(frame[choice]):
+            place = -len(names) - 0.6 * gap
+            names[place], at = f"{choice}: {level}", frame.index[frame[choice] == level]
+            below.plot(at, [place] * len(at), "|", color=plots.INK, markeredgewidth=1.2)
+    below.set_yticks(list(names), list(names.values()), fontsize=plots.SMALL)
+    below.set_ylim(min(names) - 1, 1)
+    below.grid(False)
+    for ax in axes:
+        ax.set(xticks=[], xlim=(-0.8, len(frame) - 0.2))
+    plots.titled(above, **labels)

@@ -24,10 +24,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from bedside.run import Run
 
-
-def published(run: Run, *tables: str, n: int | None = None) -> pd.DataFrame:
+def published(run: Any, *tables: str, n: int | None = None) -> pd.DataFrame:
     """Printed tables of the run's paper as rows, with their printed intervals; n: behind each."""
     rows = run.published(*tables)
     return rows.assign(source="published", n=n).drop(columns=["table", "note"])
@@ -148,7 +146,7 @@ def paired(
     first: pd.DataFrame,
     second: pd.DataFrame,
     metrics: Mapping[str, str],
-    run: Run,
+    run: Any,
     table: str,
     *,
     row: str = "{model}",
@@ -190,7 +188,7 @@ DIFFERENCE, CHANCE = "Δ {}", "p of Δ {}, Holm"  # columns
 def tested(
     changes: pd.DataFrame,
     metrics: Mapping[str, str],
-    run: Run,
+    run: Any,
     table: str,
     *,
     row: str = "{model}",
@@ -219,7 +217,7 @@ def tested(
 
 
 def show(
-    run: Run,
+    run: Any,
     name: str,
     title: str,
     *parts: pd.DataFrame | None,

@@ -9,7 +9,7 @@ import csv
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, SupportsInt
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsInt
 
 from bedside import BedsideError, choose, stats
 from bedside.judging import trust_cards
@@ -17,14 +17,11 @@ from bedside.read import paths, prompts
 from bedside.read.checks import complete, scored
 from bedside.read.published import SOURCES
 
-from .grids import Grid
-from .layouts import Layout, grid
+from .layouts import Grid, Layout, grid
 
 if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import ArrayLike
-
-    from bedside.run import Run
 
 
 COLUMNS = "row column source value low high n unscored worst best".split()
@@ -82,7 +79,7 @@ def unit_column(frame: "pd.DataFrame") -> str:
     return "unit" if "unit" in frame else "item"
 
 
-def paired(graded: "pd.DataFrame", run: "Run", hits: bool = True) -> "pd.DataFrame":
+def paired(graded: "pd.DataFrame", run: Any, hits: bool = True) -> "pd.DataFrame":
     """Paired tests between models on shared items: on the share of grade 1, and on the mean grade.
 
     graded: item, model, status, value, and unit if several items share one. The test of the share

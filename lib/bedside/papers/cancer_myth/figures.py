@@ -60,15 +60,14 @@ def choices(rows):
     """Leads under all choices (`robustness.curve`) over the band of the null, and the choices."""
     figure, axes = plots.figure((9, 6), rows=2, height_ratios=[1, 1])
     figure.get_layout_engine().set(w_pad=0.12)  # room for the names of choices
-    null, bare = rows[["low", "high"]], rows.assign(low=None, high=None)
-    plots.choices(axes[:, 0], bare, BY, null=null, ylabel="lead, in SDs of the null")
+    charts.choices(axes[:, 0], rows, BY, rows[["low", "high"]], ylabel="lead, in SDs of the null")
     plots.legend_below(figure)
     return figure
 
 
 def judge(rows, lines, known):
-    """Where a judge's errors turn a conclusion, and known judges: of `plots.regions`."""
+    """Where a judge's errors turn a conclusion, and known judges: of `charts.regions`."""
     figure, ((ax,),) = plots.figure((8, 4.6))
-    plots.regions(ax, pd.concat(lines), known, least=0.6)
-    plots.legend_right(ax)
+    charts.regions(ax, pd.concat(lines), known, least=0.6)
+    plots.legend_below(figure)
     return figure

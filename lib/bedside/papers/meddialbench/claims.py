@@ -3,6 +3,7 @@
 import functools
 import itertools
 import re
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,6 @@ INVENTED, DRUG = ("headache", "loose stool"), "haloperidol"  # of case 084 (sect
 def names(run: Run) -> dict[str, Any]:
     """What the tests of claims may use; None is what this run's profile doesn't have."""
     paper = designs.read(run)  # the paper's design, whatever the run's
-    released = run.profile == "public"
     return {
         **of_design(paper),
         **of_counts(printed.counts().T, paper),
@@ -45,7 +45,7 @@ def names(run: Run) -> dict[str, Any]:
         "covered": functools.partial(covered, printed.wide(run, "Table 7").N, paper),
         **of_text(run),
         **FUNCTIONS,
-        **(of_released(run) if released else dict.fromkeys(RELEASED)),
+        **(of_released(run) if run.profile == "public" else dict.fromkeys(RELEASED)),
     }
 
 
@@ -60,11 +60,10 @@ def table(run: Run, number: int, digits: Any) -> Rounded:
 def of_design(paper: designs.Design) -> dict[str, Any]:
     """What follows from the paper's design alone."""
     pairs = printed.combinations(paper)
-    levels = {"extreme": paper.extreme, "all": paper.adverse}
     pathway = {
-        f"{p}_{k}": printed.on_pathway(paper, p, v)
+        f"{p}_{k}": [n for n in levels if paper.pathway(n) == p]
         for p in ("pollution", "deficit")
-        for k, v in levels.items()
+        for k, levels in {"extreme": paper.extreme, "all": paper.adverse}.items()
     }
     return {
         **pathway,
@@ -74,7 +73,7 @@ def of_design(paper: designs.Design) -> dict[str, Any]:
         "configurations": len(paper.configurations()),
         "adverse": paper.adverse,
         "singles": [BASELINE, *paper.adverse],
-        "lied": [c for c in pairs if c in LIED],
+        "lied": LIED,
         "other": [c for c in pairs if c not in LIED],
         "combined": [*pairs],
         "extreme_only": pd.Series({c: set(v) <= set(paper.extreme) for c, v in pairs.items()}),
@@ -87,20 +86,16 @@ def of_counts(right: pd.DataFrame, paper: designs.Design) -> dict[str, Any]:
     """What follows from the right diagnoses. right: of N, models by configurations."""
     share, pairs = right / N, printed.combinations(paper)
     lost = (100 * right.rsub(right[BASELINE], axis=0) / N).drop(columns=BASELINE)
-    at = {d: paper.of(d)[1:] for d in paper.dimensions}
     harms = {
         s: {c: printed.excess(s, c, v, share.T).mean() for c, v in pairs.items()} for s in SCALES
     }
-    return {
-        "right": exact(right),
-        "acc": exact(100 * share),
-        "lost": exact(lost),
-        "moderate": exact(pd.DataFrame({d: lost[a] for d, (a, _) in at.items()})),
-        "extreme": exact(pd.DataFrame({d: lost[b] for d, (_, b) in at.items()})),
-        "oe": exact(printed.over_expected(right, pairs)),
-        "harms": exact(pd.DataFrame(harms)),
-        "no_interaction": lambda: _additive(right),
+    severity = {
+        name: pd.DataFrame({d: lost[paper.of(d)[k]] for d in paper.dimensions})
+        for k, name in ((1, "moderate"), (2, "extreme"))
     }
+    numbers = {"right": right, "acc": 100 * share, "lost": lost, **severity}
+    numbers |= {"oe": printed.over_expected(right, pairs), "harms": pd.DataFrame(harms)}
+    return {k: exact(v) for k, v in numbers.items()} | {"no_interaction": lambda: _additive(right)}
 
 
 def _additive(right):
@@ -109,16 +104,16 @@ def _additive(right):
     Deviance can show interaction, but not its absence.
     """
     import statsmodels.api as sm
-    from scipy.special import chdtrc, chdtri
+    from scipy.stats import chi2
 
-    k, (rows, columns) = right.stack().to_numpy(float), right.shape
-    of_rows = np.repeat(np.eye(rows), columns, axis=0)
-    effects = np.hstack([of_rows, np.tile(np.eye(columns)[:, 1:], (rows, 1))])
-    fitted = sm.GLM(np.column_stack([k, N - k]), effects, family=sm.families.Binomial()).fit()
+    cells = right.rename_axis("model").rename_axis("configuration", axis=1).stack()
+    cells = cells.rename("right").reset_index().assign(wrong=lambda f: N - f["right"])
+    terms, family = "right + wrong ~ model + configuration", sm.families.Binomial()
+    fitted = sm.GLM.from_formula(terms, cells, family=family).fit()
     deviance, free = fitted.deviance, fitted.df_resid
-    p = float(chdtrc(free, deviance))
+    p = float(chi2.sf(deviance, free))
     # if a case's answers correlate by r, chance gives a deviance 1 - r times as large
-    alike = max(0, 1 - deviance / chdtri(free, 0.05))
+    alike = max(0, 1 - deviance / chi2.isf(0.05, free))
     told = f"deviance {deviance:.0f} on {free:.0f} degrees, p = {p:.2f}"
     told += f"; below 0.05 if a case's answers correlate by {alike:.2f}"
     return Verdict(False if p < 0.05 else None, told)
@@ -142,25 +137,24 @@ def of_text(run: Run) -> dict[str, Any]:
         return rows[rows["row"] == name].iloc[0]
 
     def said(section, name, digits):
-        half, found = 0.5 * 10.0**-digits, row(section, name)
-        low, high = found["low"], found["high"]
-        return Rounded(low - half, (low + high) / 2, high + half)
+        low, high = (Rounded.printed(row(section, name)[end], digits) for end in ("low", "high"))
+        return Rounded(low.low, (low.value + high.value) / 2, high.high)
 
     def spans(values, section, name):
-        low, high = (
-            printed.span([end]).split("-")[0] for end in row(section, name)[["low", "high"]]
+        ends = [min(np.ravel(values.value)), max(np.ravel(values.value))]
+        told, printed = (
+            "-".join(f"{x:.1f}" for x in pair)
+            for pair in (ends, row(section, name)[["low", "high"]])
         )
-        told = printed.span(np.ravel(values.value))
-        return Verdict(told == f"{low}-{high}", told)
+        return Verdict(told == printed, told)
 
-    return {
-        "text": lambda section, name, column="value": row(section, name)[column],
-        "rounded": lambda section, name, digits, column="value": Rounded.printed(
-            row(section, name)[column], digits
-        ),
-        "said": said,
-        "spans": spans,
-    }
+    def text(section, name, column="value"):
+        return row(section, name)[column]
+
+    def rounded(section, name, digits, column="value"):
+        return Rounded.printed(text(section, name, column), digits)
+
+    return {"text": text, "rounded": rounded, "said": said, "spans": spans}
 
 
 def of_released(run: Run) -> dict[str, Any]:
@@ -172,15 +166,12 @@ def of_released(run: Run) -> dict[str, Any]:
     denials = " ".join(re.findall(r"[Dd]en(?:ies|ied) [^.]*", record))
     case = run.load("agentclinic")["OSCE_Examination"].iloc[78]  # osce-079
     tests = {k.replace("_", " "): plain(v) for k, v in case["Test_Results"].items()}
+    age, minutes = re.search(r"\d+", patient)[0], re.search(r"(\d+) minutes", history)[1]
+    place = re.findall("going to bed", history)
     return {
         "released_cases": len(cases),
         "too_young": Rounded(max(0, young - out), young, min(young, N)),
-        "patient_079": [
-            int(re.search(r"\d+", patient)[0]),
-            int(re.search(r"(\d+) minutes", history)[1]),
-            patient.split()[-1],
-            *re.findall("going to bed", history),
-        ],
+        "patient_079": [int(age), int(minutes), patient.split()[-1], *place],
         "told_079": "told" if MANOEUVRE in plain(case["Patient_Actor"]).lower() else "not told",
         "tested_079": [
             f"{k}, {v.split(',')[0].lower()}" for k, v in tests.items() if MANOEUVRE in k.lower()
@@ -205,9 +196,8 @@ def largest(x: Rounded) -> Any:
 
 def lead(x: Rounded) -> Rounded:
     """By how much the largest number of each row is ahead of the next one."""
-    return exact(
-        x.value.apply(lambda row: row.nlargest(2).iloc[0] - row.nlargest(2).iloc[1], axis=1)
-    )
+    first, second = np.sort(x.value, axis=1)[:, :-3:-1].T
+    return exact(pd.Series(first - second, x.value.index))
 
 
 def spread(x: Rounded) -> Rounded:
@@ -230,9 +220,8 @@ def whole_number(percent: float, n: float) -> Verdict:
 
 def covered(drawn: pd.Series, paper: designs.Design, times: int) -> Rounded:
     """How many configurations, each taken so many times, a sample by kind can cover."""
-    active = [len(levels) for levels in paper.configurations().values()]
-    rooms = [times * active.count(k) for k in range(len(KINDS))]
-    most = sum(min(n, room) for n, room in zip(drawn[[*KINDS]], rooms))
+    kinds = Counter(len(levels) for levels in paper.configurations().values())
+    most = sum(min(drawn[name], times * kinds[k]) for k, name in enumerate(KINDS))
     return Rounded(len(KINDS), most, most)
 
 
@@ -242,25 +231,29 @@ def mean_ratio(turns: Rounded, coverage: Rounded, longest: float) -> Rounded:
     A dialogue has 1 to `longest` turns. The ratio is linear in coverage, so dialogues that cover
     nothing or everything suffice for the extremes.
     """
-    each = np.tile(np.arange(1, int(longest) + 1), 2)  # twice: covering all, and nothing
-    all_of_it = np.repeat([1.0, 0.0], int(longest))
-    ends = {}
-    for m in turns.value.index:
-        means = ([getattr(x, end)[m] for x in (turns, coverage)] for end in ("low", "high"))
-        parts = [each, all_of_it], *means
-        found = [stats.least_mean(side * all_of_it / each, *parts) for side in (1, -1)]
-        if None in found:
-            raise ValueError(f"no dialogues have the turns and the coverage of {m}")
-        ends[m] = found[0], -found[1]
-    low, high = (pd.Series({m: e[k] for m, e in ends.items()}) for k in (0, 1))
+    turn = np.tile(np.arange(1, int(longest) + 1), 2)  # twice: covering all, and nothing
+    covered = np.repeat([1.0, 0.0], int(longest))
+
+    def mean(side, *means):
+        found = stats.least_mean(side * covered / turn, [turn, covered], *means)
+        if found is None:
+            raise ValueError("no dialogues have these turns and this coverage")
+        return side * found
+
+    at = {
+        m: ([turns.low[m], coverage.low[m]], [turns.high[m], coverage.high[m]])
+        for m in turns.value.index
+    }
+    low, high = (pd.Series({m: mean(side, *means) for m, means in at.items()}) for side in (1, -1))
     return Rounded(low, coverage.value / turns.value, high)
 
 
 def power(before: Rounded, after: Rounded, exact: bool = True) -> Rounded:
     """McNemar's power at a loss, from the least to the most that overlaps allow, by model."""
-    x, y = before.value, after.value
-    ends = {m: sorted(printed.power_ends(x[m], y[m], exact=exact)) for m in x.index}
-    low, high = (pd.Series({m: e[k] for m, e in ends.items()}) for k in (0, 1))
+    ends = [
+        sorted(printed.power_ends(x, y, exact=exact)) for x, y in zip(before.value, after.value)
+    ]
+    low, high = (pd.Series(end, before.value.index) for end in zip(*ends))
     return Rounded(low, (low + high) / 2, high)
 
 

@@ -3,35 +3,58 @@
     made = planned(cases, configurations, doctors, patient)
     await hold(made, *by_models(run, ask, made, design, scripts, ...))
 
-A consultation is a dialogue (see `dialogues`) about one case under one configuration
-of the design.
+A consultation is data: a case under a configuration of the design, what was said, and an end that
+has a name. Doctor and patient are async functions of the consultation so far that return a Reply,
+from a model or from plain Python. Every reply of a model is recorded, so an interrupted run
+continues where it stopped.
 """
 
+import asyncio
+import functools
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
 from bedside.asking import registry
 from bedside.asking.models import requests_to
-from bedside.asking.replies import response_format
+from bedside.asking.replies import NO_ANSWER, response_format
 from bedside.judging import parsing
 from bedside.judging.parsing import REFUSALS
-from bedside.read.checks import complete
+from bedside.read import checks
 from bedside.write.results import means
 from bedside.write.tables import frame as rows_of
 
-from . import dialogues
 from .data import EARLIER
-from .dialogues import ENDED, Dialogue, messages
 
 END = "[END_INQUIRY]"
-ENDS = {**dialogues.ENDS, "ended": "the doctor ended it"}
+ENDS = {
+    "ended": "the doctor ended it",
+    "limit": "turns used up",
+    "refused": "refused to go on",
+    "empty": "said nothing",
+    "tools": "called a tool in place of words",
+    "cut off": "cut off while thinking",
+    "repeated": "endless repetition",
+    "role": "took the other's part",
+    "failed": "call failed",
+}
+ENDED = ("ended", "limit")  # the others are break-offs
+# endless repetition: RUN_OF words in a row TIMES times in a statement, or TIMES equal statements
+RUN_OF, TIMES = 5, 3
 OPENING = "What brings you here today?"
 # of a diagnosis: the paper names no limit, and some models write at length before they state it
 TOKENS, DIAGNOSIS = 1000, response_format("diagnosis", diagnosis={"type": "string"})
+REFUSES = re.compile(
+    r"\bas an? (ai|(large )?language model)\b"
+    r"|\bi(?:'m|’m| am)? ?(?:can(?:no|'|’)t|won(?:'|’)t|will not|unable to|not able to|must decline"
+    r" to) (?:\w+ )?(?:assist|help|comply|engage|role-?play|play|provide|fulfil+)(?: you)?"
+    r"(?: with| in)? (?:(?:this|that)(?=\W*$|[.!])|(?:(?:this|that|the|a|any|medical|such) )*"
+    r"(?:request|role|part|scenario|advice|diagnosis|character)\b)",
+    re.I,
+)
 HELPS = (
     r"\bhow (?:can|may) i (?:help|assist)"
     r"|\bi(?:'|’| a)m here to (?:help|assist|listen|support)|\bi(?:'|’| a)m (?:a|your) doctor"
@@ -48,14 +71,24 @@ SELF = r"\b(?:i|my|me|mine|we|our)\b"
 NO_PATIENT = rf"(?-i:{re.escape(END)})|{HELPS}|\A(?!(?s:.*){SELF})(?s:.*){ASKS}"
 
 
+OUT_OF_ROLE = {
+    "doctor": re.compile(r"^\W*patient\W*:", re.I | re.M),
+    "patient": re.compile(rf"^\W*doctor\W*:|{NO_PATIENT}", re.I | re.M),
+}
+# statements are compared with each other at every turn
+normal = functools.lru_cache(maxsize=50_000)(checks.normal)
+
+
 @dataclass
-class Consultation(Dialogue):
+class Consultation:
     """A dialogue about a case (a row of CASE) under a configuration, with its diagnosis.
 
-    Turns are questions and answers after the opening, in which the patient states the chief
-    complaint. diagnosis: what the doctor states at the end, empty if there is none. status:
-    `graded` if there is one; else `error` if none was asked for, the reason why the reply holds no
-    text, or the status of an unusable verdict.
+    most: turns at most; turns: [question, answer] after the opening, in which the patient states
+    the chief complaint; keys: of every reply, in order; end: of ENDS, empty while it goes on; by:
+    who broke off; why: why the reply that it broke off with is no answer, if it isn't; truncated:
+    how many replies were cut short. diagnosis: what the doctor states at the end, empty if there is
+    none. status: `graded` if there is one; else `error` if none was asked for, the reason why the
+    reply holds no text, or the status of an unusable verdict.
     """
 
     case: object
@@ -63,23 +96,63 @@ class Consultation(Dialogue):
     levels: tuple
     doctor: str
     patient: str
+    most: int = 20
     diagnosis: str = ""
     status: str = ""
-
-    speakers: ClassVar = ("doctor", "patient")
-    mark: ClassVar = END
-    out_of_role: ClassVar = {
-        "doctor": re.compile(r"^\W*patient\W*:", re.I | re.M),
-        "patient": re.compile(rf"^\W*doctor\W*:|{NO_PATIENT}", re.I | re.M),
-    }
+    turns: list[list[str]] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
+    end: str = ""
+    by: str = ""
+    why: str = ""
+    truncated: int = 0
 
     @property
     def item(self):
         return f"{self.case.item} {self.configuration}"
 
-    def statements(self):
-        """All statements of the patient, the complaint first."""
-        return [self.case.complaint, *(answer for _, answer in self.turns if answer)]
+    def take(self, who, reply):
+        """Take in a reply of the "doctor" or the "patient"; whether it is over with it."""
+        self.keys.append(reply.key)
+        self.truncated += reply.truncated
+        self.why = reply.why
+        return self.say(who, reply.text, _fault(reply))
+
+    def say(self, who, text, fault=""):
+        """Take in a statement; whether it is over with it. fault: the end that it is anyway."""
+        asks, mark = who == "doctor", ""
+        if asks:
+            text, mark, _ = text.partition(END)
+        text = text.strip()
+        broken = fault or self._broken(who, text, ending=bool(mark))
+        self.end, self.by = broken or "ended" * bool(mark), who if broken else ""
+        if text and self.end != "ended":  # what it broke off with belongs to the dialogue
+            self.turns = [*self.turns, [text, ""]] if asks else self.turns
+            self.turns[-1][not asks] = text
+        return bool(self.end)
+
+    def _broken(self, who, text, ending):
+        """The break-off that a statement is, or nothing. An ending needs no text."""
+        if REFUSES.search(text):
+            return "refused"
+        if not normal(text):
+            return "" if ending else "empty"
+        words = normal(text).split()
+        runs = Counter(zip(*(words[k:] for k in range(RUN_OF))))
+        same = 1 + sum(normal(turn[who == "patient"]) == normal(text) for turn in self.turns)
+        if runs and max(same, *runs.values()) >= TIMES:
+            return "repeated"
+        return "role" if OUT_OF_ROLE[who].search(text) else ""
+
+
+def _fault(reply):
+    """The end that a reply is whatever its text, or nothing."""
+    if reply.error:
+        return "failed"
+    if reply.declined:
+        return "refused"
+    if reply.no_answer == NO_ANSWER["tool_calls"]:
+        return "tools"
+    return "cut off" if reply.no_answer and reply.finish == "length" else ""
 
 
 def planned(
@@ -91,7 +164,7 @@ def planned(
 ) -> list[Consultation]:
     """A consultation for each case, configuration ({name: levels}) and doctor, with one patient."""
     return [
-        Consultation(case, name, levels, doctor, patient, most=turns)
+        Consultation(case, name, levels, doctor, patient, turns)
         for doctor in doctors
         for case in cases.itertuples()
         for name, levels in configurations.items()
@@ -99,23 +172,39 @@ def planned(
 
 
 async def hold(consultations, doctor, patient, diagnose, *, at_once=10_000):
-    """Hold all consultations (see `dialogues.hold`); those not broken off end with a diagnosis.
+    """Hold all consultations, each turn as soon as its predecessor is there; filled in place.
 
-    doctor, patient, diagnose: async functions of a consultation that return a Reply.
+    doctor, patient, diagnose: async functions of a consultation that return a Reply. Those not
+    broken off end with a diagnosis. A StopRun, or a request that replay lacks, ends all; the
+    replies that came are recorded.
     """
+    gate = asyncio.Semaphore(at_once)
 
-    async def conclude(c):
-        if c.end not in ENDED:
-            c.status = "error"
-            return
-        reply = await diagnose(c)
-        verdict = parsing.read(reply, stated, even_cut=True)  # an answer, judged as it stands
-        c.keys.append(reply.key)
-        c.truncated += reply.truncated
-        c.diagnosis, c.status = verdict.value or "", reply.why or verdict.status
+    async def one(c):
+        async with gate:
+            await talk(c)
+            if c.end not in ENDED:
+                c.status = "error"
+                return
+            reply = await diagnose(c)
+            verdict = parsing.read(reply, stated, even_cut=True)  # an answer, judged as it stands
+            c.keys.append(reply.key)
+            c.truncated += reply.truncated
+            c.diagnosis, c.status = verdict.value or "", reply.why or verdict.status
 
-    await dialogues.hold(consultations, doctor, patient, after=conclude, at_once=at_once)
-    return consultations
+    async def talk(c):
+        for _ in range(c.most):
+            for who, says in (("doctor", doctor), ("patient", patient)):
+                if c.take(who, await says(c)):
+                    return
+        c.end = "limit"
+
+    tasks = [asyncio.ensure_future(one(c)) for c in consultations]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
 
 
 def stated(text):
@@ -162,6 +251,12 @@ def by_models(run, ask, consultations, design, scripts, max_tokens, temperature)
     return doctor, patient, diagnose
 
 
+def messages(turns, own):
+    """What was said as a model's messages; `own` is its place (0 or 1) in each turn."""
+    said = [(k, text) for turn in turns for k, text in enumerate(turn) if text]
+    return [{"role": ("user", "assistant")[k == own], "content": text} for k, text in said]
+
+
 def openings(run, consultations, design, scripts):
     """Opening messages: {case: messages} for doctors, {consultation: messages} for patients."""
     cases = {c.case.item: c.case for c in consultations}
@@ -184,17 +279,15 @@ def blocks(design, scripts, item, levels, patient=""):
     The instruction of an adverse level ends with the gate of its dimension, if it has one (section
     3.2) and the patient, a model, is told it.
     """
-    gates = {} if patient in EARLIER else {n: design.gate(n) for n in levels}
-    mine = scripts[scripts["item"] == item].set_index("level")["script"]
-    return [
-        {
-            "title": design.dimensions[d]["title"],
-            "level": n,
-            "instruction": f"{design.levels[n]['instruction']} {gates.get(n, '')}".strip(),
-            "script": mine.get(n, "") if n in levels else "",
-        }
-        for d, n in design.severities(levels).items()
-    ]
+    script = scripts[scripts["item"] == item].set_index("level")["script"]
+    told = []
+    for d, n in design.severities(levels).items():
+        title, gate = (design.dimensions[d].get(k, "") for k in ("title", "gate"))
+        gate = gate if n in levels and patient not in EARLIER else ""
+        instruction = f"{design.levels[n]['instruction']} {gate}".strip()
+        words = script.get(n, "") if n in levels else ""
+        told.append({"title": title, "level": n, "instruction": instruction, "script": words})
+    return told
 
 
 def frame(consultations):
@@ -227,7 +320,7 @@ def _row(c):
         "why": c.why,
         "turns": len(c.turns),
         "truncated": c.truncated,
-        "said": "\n".join(c.statements()),
+        "said": "\n".join([c.case.complaint, *(answer for _, answer in c.turns if answer)]),
         "dialogue": transcript(c),
         "truth": c.case.diagnosis,
         "names": [c.case.diagnosis, *c.case.accepted],
@@ -256,7 +349,7 @@ def ends(done: pd.DataFrame) -> pd.DataFrame:
     """
     if done.empty:
         return rows_of([(CUT, "no consultation", "run", None, None, None, 0)])
-    done = complete(done, ["end", "truncated"], ["by", "why", "reply_status"])
+    done = checks.complete(done, ["end", "truncated"], ["by", "why", "reply_status"])
     whole, end = done["end"].isin(ENDED), done["end"].map(ENDS)
     why, status = (done[c].str.split(":").str[0] for c in ("why", "reply_status"))
     named = [
@@ -265,14 +358,8 @@ def ends(done: pd.DataFrame) -> pd.DataFrame:
         ("no diagnosis: " + status)[whole & (status != "")],
     ]
     hits = pd.get_dummies(pd.concat(named)).groupby(level=0).max()
-    hits[CUT] = done["truncated"] > 0
-    about = done[["item", "unit", "model"]]
-    shares = means(about.join(hits), {c: c for c in hits}, "{metric}", "{model}")
-    right = about.assign(right=done["correct"].astype("boolean"))
-    right = right[~hits[CUT] & right["right"].notna()]
-    return pd.concat(
-        [
-            shares[(shares["value"] > 0) | (shares["row"] == CUT)],
-            means(right, {"right": UNCUT}, "{metric}", "{model}"),
-        ]
-    )
+    cut, right = done["truncated"] > 0, done["correct"].astype("boolean")
+    about = done[["item", "unit", "model"]].assign(**{CUT: cut, UNCUT: right})
+    shares = means(about.join(hits), {c: c for c in (*hits, CUT)}, "{metric}", "{model}")
+    uncut = means(about[~cut & right.notna()], {UNCUT: UNCUT}, "{metric}", "{model}")
+    return pd.concat([shares[(shares["value"] > 0) | (shares["row"] == CUT)], uncut])

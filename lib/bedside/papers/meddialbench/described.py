@@ -35,47 +35,41 @@ def nearest(design, done):
     withholding without being misled (049), that fails only under C1 (079), or in which doctors are
     right and wrong under C3 (084); none if there is no such case.
     """
-    lost = scores.lost(done).query("misled == 0")
-    alone = {"C1": design.combinations.get("C1", ())}
-    held = alone if "C1" in set(done["configuration"]) else {}
-    spread = done.dropna(subset=["correct"]).groupby(["configuration", "case"], sort=False)
-    spread = spread["correct"].nunique()[lambda n: n > 1].reset_index()
-    like = {"049": lost, "079": scores.only_combined(done, held), "084": spread}
-    here, found = set(done["case"]), {}
+    spread = done.groupby(["configuration", "case"])["correct"].transform("nunique") > 1
+    able = scores.eligible(done, design.combinations)
+    like = {"049": scores.lost(done).query("misled == 0"), "084": done[spread]}
+    like["079"], nearest = able[able["correct"] == 0], {}
     for number, (under, _) in CASES.items():
-        mine = like[number][like[number]["configuration"] == under]["case"]
-        case = f"osce-{number}" if f"osce-{number}" in here else min(mine, default="")
-        found |= {number: case} if case else {}
-    return found
+        cases = {*like[number].loc[like[number]["configuration"] == under, "case"]}
+        if (own := f"osce-{number}") in set(done["case"]) or cases:
+            nearest[number] = own if own in set(done["case"]) else min(cases)
+    return nearest
 
 
 def facts(run: Run) -> dict[tuple[str, str], stats.Interval]:
     """How many of the n facts that section 5 names each record has (profile public)."""
-    known, found = records(run).set_index("item")["history"].str.lower(), {}
-    for number, (_, named) in CASES.items():
-        has = sum(fact in known[f"osce-{number}"] for fact in named)
-        place = f"case {number}", "facts of section 5 in the record"
-        found[place] = stats.Interval(has, None, None, len(named))
-    return found
+    known, what = records(run).set_index("item")["history"], "facts of section 5 in the record"
+    return {
+        (f"case {number}", what): stats.Interval(
+            sum(fact in known[f"osce-{number}"].lower() for fact in named), None, None, len(named)
+        )
+        for number, (_, named) in CASES.items()
+    }
 
 
 def counts(near: dict[str, str], done: pd.DataFrame) -> pd.DataFrame:
     """How many doctors are right and wrong in these cases, as rows of a table; near: `nearest`."""
-    done = numbers(complete(done, ["case", "configuration", "dialogue"]), ["correct", "misled"])
-    rows = []
+    done, rows = numbers(complete(done, ["case", "configuration"]), ["correct", "misled"]), []
+    of = {
+        "right": done["correct"] == 1,
+        "wrong": done["correct"] == 0,
+        "wrong, not misled": (done["correct"] == 0) & (done["misled"] == 0),
+        "ask about medicines": done["dialogue"].str.contains(MEDICINES),
+    }
     for number, case in near.items():
         for name in (BASELINE, CASES[number][0]):
-            mine = done[(done["case"] == case) & (done["configuration"] == name)]
-            wrong = mine["correct"] == 0
-            of = {
-                "right": mine["correct"] == 1,
-                "wrong": wrong,
-                "wrong, not misled": wrong & (mine["misled"] == 0),
-                "ask about medicines": mine["dialogue"].str.contains(MEDICINES),
-            }
-            rest = None, None, len(mine), int(mine["correct"].isna().sum()) or None
-            rows += [
-                (f"case {number}, {name}", what, "run", hits.sum(), *rest)
-                for what, hits in of.items()
-            ]
+            here = (done["case"] == case) & (done["configuration"] == name)
+            rest = None, None, here.sum(), int(done.loc[here, "correct"].isna().sum()) or None
+            row = f"case {number}, {name}"
+            rows += [(row, what, "run", hits[here].sum(), *rest) for what, hits in of.items()]
     return frame(rows)

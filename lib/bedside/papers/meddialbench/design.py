@@ -6,18 +6,45 @@ level.
 """
 
 import itertools
-import tomllib
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, Literal, NotRequired, TypedDict
+
+import msgspec
 
 from bedside import BedsideError
 from bedside.read import paths
 
 OURS = Path(__file__).with_name("design.toml")
 BASELINE, PILOT = "baseline", "all extreme"
-# of information, and in communication (section 3.1)
-PATHWAYS = ("pollution", "deficit", "friction")
+Words = Annotated[str, msgspec.Meta(pattern=r"\S")]
+
+
+# what a file holds; pathways are of information, and in communication (section 3.1)
+class Dimension(TypedDict):
+    dimension: Words
+    title: Words
+    pathway: Literal["pollution", "deficit", "friction"]
+    gate: NotRequired[str]
+
+
+class Level(TypedDict):
+    dimension: str
+    level: Words
+    severity: int
+    instruction: Words
+
+
+class Combination(TypedDict):
+    configuration: Words
+    levels: list[str]
+
+
+class File(TypedDict):
+    dimensions: list[Dimension]
+    levels: list[Level]
+    combinations: list[Combination]
 
 
 @dataclass(frozen=True)
@@ -36,8 +63,7 @@ class Design:
 
     def of(self, dimension):
         """Names of a dimension's levels in order of severity."""
-        mine = [n for n, x in self.levels.items() if x["dimension"] == dimension]
-        return sorted(mine, key=lambda n: self.levels[n]["severity"])
+        return [n for n, x in self.levels.items() if x["dimension"] == dimension]
 
     @property
     def extreme(self):
@@ -49,10 +75,6 @@ class Design:
 
     def pathway(self, level):
         return self.dimensions[self.dimension(level)]["pathway"]
-
-    def gate(self, level):
-        """What patients at this adverse level are told of its dimension and the others, or ""."""
-        return self.dimensions[self.dimension(level)].get("gate", "")
 
     def configurations(self, combinations="paper"):
         """{configuration: levels}: baseline, each adverse level, and combinations.
@@ -74,70 +96,42 @@ class Design:
 
     def severities(self, levels):
         """{dimension: its level}: the one given, else the cooperative one."""
-        mine = {self.dimension(n): n for n in levels}
-        return {d: mine.get(d) or self.of(d)[0] for d in self.dimensions}
+        given = {self.dimension(n): n for n in levels}
+        return {d: given.get(d) or self.of(d)[0] for d in self.dimensions}
 
 
 def read(run, path=""):
-    """The design in a file of your own, or the paper's; BedsideError names every fault."""
+    """The design in a file of your own, or the paper's; BedsideError names the file and a fault."""
     path = Path(path or OURS)
-    compare = f"; compare with {paths.rel(OURS)}"
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
-        dimensions = {d["dimension"]: d for d in found["dimensions"]}
-        levels = {x["level"]: x for x in found["levels"]}
-        combinations = {c["configuration"]: tuple(c["levels"]) for c in found["combinations"]}
-        wrong = [
-            *_faults_of_dimensions(dimensions, levels),
-            *_faults_of_levels(dimensions, levels),
-            *_faults_of_combinations(combinations, levels),
-        ]
-        named = {"dimensions": dimensions, "levels": levels, "combinations": combinations}
-        for kind, made in named.items():
-            wrong += [f"{kind}: two entries have the same name"] * (len(made) < len(found[kind]))
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
-        raise BedsideError(f"{paths.rel(path)} can't be read as a design: {e}") from None
-    except KeyError as e:
-        raise BedsideError(f"{paths.rel(path)}: an entry lacks {e}{compare}") from None
-    except (TypeError, AttributeError) as e:
-        what = f"an entry has the wrong form ({e})"
-        raise BedsideError(f"{paths.rel(path)}: {what}{compare}") from None
-    if wrong:
-        raise BedsideError(f"{paths.rel(path)}: " + "; ".join(wrong))
+        found = msgspec.toml.decode(path.read_text(encoding="utf-8"), type=File)
+    except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as e:
+        told = f"{paths.rel(path)} can't be read as a design: {e}; compare with {paths.rel(OURS)}"
+        raise BedsideError(told) from None
+    if faults := [*_faults(**found)]:
+        raise BedsideError(f"{paths.rel(path)}: " + "; ".join(faults))
     run.reads(f"design/{path.name}", path)
-    return Design(dimensions, levels, combinations, path)
+    combinations = {c["configuration"]: tuple(c["levels"]) for c in found["combinations"]}
+    dimensions = {d["dimension"]: d for d in found["dimensions"]}
+    return Design(dimensions, {x["level"]: x for x in found["levels"]}, combinations, path)
 
 
-def _faults_of_dimensions(dimensions, levels):
-    known = ", ".join(PATHWAYS)
-    severities = {d: [] for d in dimensions}
-    for x in levels.values():
+def _faults(dimensions, levels, combinations):
+    severities = {d["dimension"]: [] for d in dimensions}
+    for x in levels:
+        if x["dimension"] not in severities:
+            yield f"level {x['level']!r}: no dimension {x['dimension']!r} in this file"
         severities.get(x["dimension"], []).append(x["severity"])
-    for name, d in dimensions.items():
-        if not d["title"].strip():
-            yield f"dimension {name!r}: needs a title"
-        if d["pathway"] not in PATHWAYS:
-            yield f"dimension {name!r}: pathway must be one of {known}"
-        mine = severities[name]
-        if len(mine) < 2 or mine != list(range(len(mine))):
+    for name, steps in severities.items():
+        if len(steps) < 2 or steps != list(range(len(steps))):
             yield f"dimension {name!r}: its levels must have severity 0, 1, ..., in this order"
-
-
-def _faults_of_levels(dimensions, levels):
-    for name, x in levels.items():
-        if x["dimension"] not in dimensions:
-            yield f"level {name!r}: no dimension {x['dimension']!r} in this file"
-        if not x["instruction"].strip():
-            yield f"level {name!r}: needs an instruction"
-
-
-def _faults_of_combinations(combinations, levels):
-    for name, mine in combinations.items():
-        if name == BASELINE or name in levels:
-            yield f"combination {name!r}: another configuration has this name"
-        if unknown := [x for x in mine if x not in levels]:
-            yield from (f"combination {name!r}: no level {x!r} in this file" for x in unknown)
-            continue
-        of = Counter(levels[x]["dimension"] for x in mine)
-        if len(of) < max(2, len(mine)) or not all(levels[x]["severity"] for x in mine):
-            yield f"combination {name!r}: needs levels of different dimensions, none of severity 0"
+    adverse = {x["level"]: x["dimension"] for x in levels if x["severity"]}
+    for c in combinations:
+        of = {adverse.get(n) for n in c["levels"]}
+        if None in of or len(of) < max(2, len(c["levels"])):
+            told = "needs levels of different dimensions of this file, none of severity 0"
+            yield f"combination {c['configuration']!r}: {told}"
+    configurations = [BASELINE, *(x["level"] for x in levels)]
+    configurations += [c["configuration"] for c in combinations]
+    names = Counter(d["dimension"] for d in dimensions), Counter(configurations)
+    yield from (f"{n!r} names two entries" for c in names for n, times in c.items() if times > 1)

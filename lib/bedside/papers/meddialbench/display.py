@@ -16,19 +16,16 @@ from .design import BASELINE
 from .examples import OURS
 from .frames import SAYS
 
-HEARD = "4 consultations"
-
 
 def case(row: Row) -> dict[str, list[dict]]:
     """The blocks that all consultations of a case share."""
-    names = [row["true_diagnosis"], *row["accepted"]]
     return {
         f"meddialbench {row['item']}": [
             text("Patient", f"{row['profile']}\n{row['complaint']}"),
             text("What the patient knows", row["history"]),
             entries("Key items", row["key_items"]),
         ],
-        f"meddialbench {row['item']} diagnosis": [text("True diagnosis", "; ".join(names))],
+        f"meddialbench {row['item']} diagnosis": [text("True diagnosis", "; ".join(row["names"]))],
     }
 
 
@@ -36,18 +33,14 @@ def consultation(rows: list[Row]) -> list[dict]:
     """The consultation, how it ended, and what the patient was told to do."""
     r = rows[0]
     turns = [(who, pieces(said, script=places), notes) for who, said, places, notes in r["spoken"]]
-    made = [dialogue("Consultation", turns), text("How it ended", r["ended"])]
-    for heading, lines in (
-        ("Behaviour script", r["directions"]),
-        ("False statements of the script", r["lies"]),
-    ):
-        made += [entries(heading, lines)] if lines else []
-    return made
+    told = {"Behaviour script": r["directions"], "False statements of the script": r["lies"]}
+    told = [entries(heading, lines) for heading, lines in told.items() if lines]
+    return [dialogue("Consultation", turns), text("How it ended", r["ended"]), *told]
 
 
 def others(rows: list[Row]) -> list[dict]:
     """Verdicts on everything but the diagnosis."""
-    made, shown = [], rows[0]["shown"]
+    made = []
     for r in rows:
         if r["correct"] == 0:
             made.append(other_verdict(r["judge"], "misled", SAYS.get(r["misled"], "")))
@@ -55,6 +48,7 @@ def others(rows: list[Row]) -> list[dict]:
             count = len(r["key_items"])
             told = f"{r['coverage'] * count:.0f} of {count} key items"
             made.append(other_verdict(r["judge"], "coverage", told))
+    shown = rows[0]["shown"]
     return made + ([other_verdict(LEXICAL, "adherence", shown)] if shown else [])
 
 
@@ -65,18 +59,16 @@ def truth(row: Row) -> dict[str, list[dict]]:
 
 def spoken(rows: list[Row]) -> list[dict]:
     """The labelled dialogue, if the diagnosis has one."""
-    turns = rows[0]["turns"]
-    speakers = ("Doctor", "Patient")
-    told = [(who, pieces(said), []) for turn in turns or () for who, said in zip(speakers, turn)]
-    return [dialogue("Consultation", told)] if turns is not None else []
+    if rows[0]["turns"] is None:
+        return []
+    lines = [line for turn in rows[0]["turns"] for line in zip(("Doctor", "Patient"), turn)]
+    return [dialogue("Consultation", [(who, pieces(said), []) for who, said in lines])]
 
 
 def misled(rows: list[Row]) -> list[dict]:
     """Whether judges say that a wrong diagnosis was misled."""
-    there = [r for r in rows if r["misled_judged"]]
-    return [
-        other_verdict(r["judge"], "misled", r["misled"] or "", r["misled_raw"] or "") for r in there
-    ]
+    judged = [r for r in rows if r["misled_raw"] is not None]
+    return [other_verdict(r["judge"], "misled", r["misled"] or "", r["misled_raw"]) for r in judged]
 
 
 def labelled(rows: list[Row]) -> list[dict]:
@@ -88,7 +80,7 @@ DISPLAYS = (
     Display(
         "consultations",
         "05_vulnerability",
-        HEARD,
+        "4 consultations",
         title="title",
         category="level",
         shared=case,

@@ -36,11 +36,11 @@ class Labelled:
         """Pairs of diagnoses: those written as pairs, and those of the dialogues."""
         pairs = run.load("meddialbench_diagnoses")
         number = pairs["pair"].str.replace(r"p-(\d+)-.*", r"case-\1", regex=True)
-        pairs = pairs.assign(answer_id=pairs["pair"], item=number, reply_status="")
+        pairs = pairs.assign(answer_id=pairs["pair"], item=number)
         told = self.dialogues.assign(label=self.dialogues["correct"], kind="dialogue")
         both = pd.concat([pairs, told], ignore_index=True)
         names = {c.diagnosis: [c.diagnosis, *c.accepted] for c in cases.itertuples()}
-        both = both.assign(references=both["truth"].map(lambda t: names.get(t, [t])))
+        both["references"] = both["truth"].map(lambda t: names.get(t, [t]))
         every = with_raters_labels(run, both, "meddialbench_rated", OURS)
         answer = every["answer_id"].fillna(every["pair"])
         return every.assign(text=every["diagnosis"], reply_status="", answer_id=answer)
@@ -49,11 +49,11 @@ class Labelled:
         """Dialogues with the behaviours shown; raters' dialogues if their case has scripts."""
         source, known = "meddialbench_rated_adherence", cases["item"].tolist()
         every = with_raters_labels(run, self.dialogues, source, OURS, known)
-        words = every.get("text", every["dialogue"])
         looked_for = expected(design, self.texts, zip(every["item"], every["levels"]))
+        words = every.get("text", every["dialogue"]).where(every["rated"], every["dialogue"])
         return every.assign(
             answer_id=every["answer_id"].fillna(every["dialogue"]),
-            dialogue=words.where(every["rated"], every["dialogue"]),
+            dialogue=words,
             statements=[behaviours(design)] * len(every),
             references=looked_for,
         )
@@ -84,11 +84,10 @@ def _dialogues(run, cases):
     truths = cases[["item", "diagnosis", "key_items"]].rename(columns={"diagnosis": "truth"})
     dialogues = run.load("meddialbench_dialogues")
     dialogues = joined(dialogues, truths, validate="many_to_one", whole="left")
+    lines = dialogues["turns"].map(lambda turns: [f"Doctor: {q}\nPatient: {a}" for q, a in turns])
     return dialogues.assign(
         answer_id=dialogues["dialogue"],
         reply_status="",
         said=["\n".join(answer for _, answer in turns) for turns in dialogues["turns"]],
-        dialogue=[
-            "\n".join(f"Doctor: {q}\nPatient: {a}" for q, a in t) for t in dialogues["turns"]
-        ],
+        dialogue=lines.str.join("\n"),
     )

@@ -18,66 +18,54 @@ from .rules import NAME as RULES
 SAYS = {1.0: "yes", 0.0: "no"}
 CONSULTED = "level end turns coverage misled shown".split()  # for readers of the CSV
 OUTCOME = ["verdict", "verdict_status", "call", "correct", "misled", "coverage", "per_turn"]
-CASE = {"item": "case", "patient": "profile", "diagnosis": "true_diagnosis"}  # columns renamed
 
 
 async def consultations(run, here, known, done, said):
     """Consultations without failed calls: a row for each judge, the run's and the recorded ones.
 
     here: a SetUp; done: as of `study.consultations`; said: `judging.outcomes` by the run's judge.
-    shown: the behaviours that word overlap finds; spoken: the dialogue, as `noted`. Then the case,
-    and what its scripts say.
+    `item` is the case's. shown: the behaviours that word overlap finds; spoken: the dialogue, as
+    `noted`. Then the case, and what its scripts say.
     """
     came = (said["end"] != "failed").to_numpy()
-    said = said[came].reset_index(drop=True)
-    held = said.drop(columns=OUTCOME).assign(
-        turns=[len(c.turns) for c, ok in zip(done, came) if ok]
-    )
-    overlap = judging.Overlap(known.rows("coverage"), judging.YES_NO)
-    mine = [c for c, ok in zip(done, came) if ok]
+    talks, said = [c for c, ok in zip(done, came) if ok], said[came].reset_index(drop=True)
+    held = said.drop(columns=OUTCOME).assign(turns=[len(c.turns) for c in talks])
     aside = run.replaying(aside=True).judged_by(LEXICAL)
     seen = await judging.adherence(aside, here.design, known, here.scripts, held)
-    about = held[["item"]].assign(
+    overlap = judging.Overlap(known.rows("coverage"), judging.YES_NO)
+    script = here.scripts.groupby("item")[["level", "script"]]
+    script = {case: rows.to_numpy().tolist() for case, rows in script}
+    every = held.drop(columns="turns").assign(
         shown=[_shown(here.design, s) for s in seen["shown"]],
-        spoken=[noted(c, here.scripts, overlap) for c in mine],
-        sent=[" ".join(c.keys) for c in mine],
+        spoken=[noted(c, here.scripts, overlap) for c in talks],
+        sent=[" ".join(c.keys) for c in talks],
+        profile=[c.case.patient for c in talks],
+        complaint=[c.case.complaint for c in talks],
+        history=[c.case.history for c in talks],
+        unit=held["case"],
+        truncated=held["truncated"] > 0,
+        level=[" + ".join(c.levels) or "cooperative" for c in talks],
+        ended=[ENDS[c.end] + (f" ({c.by})" if c.by else "") for c in talks],
+        directions=[
+            [f"{n}: {text}" for n, text in script.get(c.case.item, ()) if n in c.levels]
+            for c in talks
+        ],
+        lies=[false_statements(here.scripts, c.case.item, c.levels) for c in talks],
+        by=np.where(held["model"] == RULES, "rules", "model"),
+        title=[f"{c.case.patient}: {c.case.complaint}" for c in talks],
+        reply=held["diagnosis"],
     )
-    cases = here.cases.drop(columns=["key_items", "status"], errors="ignore").rename(columns=CASE)
-    every = joined(held.drop(columns="turns"), about)
-    every = joined(every, cases, "case", "many_to_one", "left")
 
     async def judged(asking, judge):
-        return with_status(await judging.outcomes(asking, known, here.scripts, held))
+        return with_verdicts(await judging.outcomes(asking, known, here.scripts, held))
 
-    def with_status(made):
-        made = made[["item", "turns", *OUTCOME]].rename(columns={"verdict": "raw"})
-        return joined(every, made.assign(status=made["verdict_status"], value=None))
+    def with_verdicts(made):
+        names = {"verdict": "raw", "verdict_status": "status"}
+        return joined(every, made[["item", "turns", *OUTCOME]].rename(columns=names))
 
-    return _shaped(await verdicts_by_judge(run, judged, with_status(said)), here)
-
-
-def _shaped(made, here):
-    """Rows as `Run.keep` takes them: `item` is the case's."""
-    scripts = {case: list(zip(x["level"], x["script"])) for case, x in here.scripts.groupby("item")}
-    directions = [
-        [f"{n}: {said}" for n, said in scripts.get(case, ()) if n in levels]
-        for case, levels in zip(made["case"], made["levels"])
-    ]
-    lies = [false_statements(here.scripts, *x) for x in zip(made["case"], made["levels"])]
-    return made.assign(
-        item=made["case"],
-        unit=made["case"],
-        value=made["correct"].map(SAYS),
-        right=made["correct"] == 1,
-        truncated=made["truncated"] > 0,
-        level=[" + ".join(v) or "cooperative" for v in made["levels"]],
-        ended=[ENDS[e] + (f" ({by})" if by else "") for e, by in zip(made["end"], made["by"])],
-        directions=directions,
-        lies=lies,
-        by=np.where(made["model"] == RULES, "rules", "model"),
-        title=made["profile"] + ": " + made["complaint"],
-        reply=made["diagnosis"],
-    )
+    made = await verdicts_by_judge(run, judged, with_verdicts(said))
+    right = made["correct"]
+    return made.assign(item=made["case"], value=right.map(SAYS), right=right == 1)
 
 
 def _shown(design, marks):
@@ -92,17 +80,14 @@ def noted(c, scripts, overlap):
 
     Notes name the key items that a statement is the first to disclose, by word overlap.
     """
-    lies, left = (
-        false_statements(scripts, c.case.item, c.levels),
-        dict(enumerate(c.case.key_items, 1)),
-    )
+    lies = false_statements(scripts, c.case.item, c.levels)
+    left = dict(enumerate(c.case.key_items, 1))
     made = [("Doctor", OPENING, [], []), ("Patient", c.case.complaint, [], [])]
     for question, answer in c.turns:
         asked = pd.DataFrame({"references": [[k] for k in left.values()], "text": answer})
         told = [n for n, told in zip(list(left), overlap.grade(asked)) if told == "yes"]
         notes = [f"discloses key item {n}: {left.pop(n)}" for n in told]
-        made.append(("Doctor", question, [], []))
-        made.append(("Patient", answer, scripted(answer, lies), notes))
+        made += [("Doctor", question, [], []), ("Patient", answer, scripted(answer, lies), notes)]
     return [turn for turn in made if turn[1]]
 
 
@@ -131,16 +116,14 @@ async def labelled(run, known):
     async def judged(asking, judge):
         found = await judging.on_diagnoses(asking, known.diagnosis, known.misled, judge)
         same, misled = (found[task][1] for task in ("", "misled"))
-        said = misled[misled["raw"] != NOT_RECORDED].set_index("item")
+        misled = misled[misled["raw"] != NOT_RECORDED].set_index("item")
         made = joined(frame, same, whole="left")
-        told = {
-            "misled": made["item"].map(said["value"]),
-            "misled_raw": made["item"].map(said["raw"]),
-        }
-        return made.assign(**told, misled_judged=made["item"].isin(said.index))
+        return made.assign(
+            misled=made["item"].map(misled["value"]), misled_raw=made["item"].map(misled["raw"])
+        )
 
     made = await verdicts_by_judge(run, judged)
-    heard = {r.answer_id: r for r in known.dialogues.itertuples()}
+    heard = known.dialogues.set_index("answer_id")
     return made.assign(
         model="written for the project",
         configuration=made["kind"],
@@ -149,14 +132,13 @@ async def labelled(run, known):
         by="written",
         title=made["diagnosis"] + " | " + made["truth"],
         reply=made["diagnosis"],
-        turns=[heard[i].turns if i in heard else None for i in made["item"]],
-        why=[why(heard[i]) if i in heard else "" for i in made["item"]],
+        turns=[heard["turns"].get(i) for i in made["item"]],
+        why=[why(heard.loc[i]) if i in heard.index else "" for i in made["item"]],
     )
 
 
 def why(heard):
     """The other labels of a dialogue, as text."""
-    return (
-        f"disclosed: {', '.join(map(str, heard.disclosed))}; behaviour shown:"
-        f" {', '.join(heard.shown) or 'none'}; misled: {heard.misled}"
-    )
+    shown = ", ".join(heard["shown"]) or "none"
+    disclosed = ", ".join(map(str, heard["disclosed"]))
+    return f"disclosed: {disclosed}; behaviour shown: {shown}; misled: {heard['misled']}"

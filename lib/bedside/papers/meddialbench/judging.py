@@ -80,16 +80,13 @@ def expected(design, texts, consulted):
 
     That is the script and the false statements of the active level, else of all adverse levels.
     """
-    adverse = {d: design.of(d)[1:] for d in design.dimensions}
-    dimension = {n: d for d, mine in adverse.items() for n in mine}
-    said = {(r.item, r.level): [s for s in (r.script, *r.false) if s] for r in texts.itertuples()}
+    words = {(r.item, r.level): [s for s in (r.script, *r.false) if s] for r in texts.itertuples()}
 
-    def looked_for(item, levels):
-        active = {dimension[n]: [n] for n in levels}
-        mine = [active.get(d, adverse[d]) for d in design.dimensions]
-        return [[s for n in names for s in said.get((item, n), [])] for names in mine]
+    def of(item, levels, dimension):
+        adverse = design.of(dimension)[1:]
+        return [s for n in {*adverse} & {*levels} or adverse for s in words.get((item, n), ())]
 
-    return [looked_for(item, levels) for item, levels in consulted]
+    return [[of(item, levels, d) for d in design.dimensions] for item, levels in consulted]
 
 
 def wrong_diagnoses(frame, texts, case="item"):
@@ -110,7 +107,7 @@ def disclosures(frame):
 
 def numbered_rows(frame):
     """One row for each statement of a dialogue, with its `number` (from 1) and `references`."""
-    number = frame["references"].map(lambda r: list(range(1, len(r) + 1)))
+    number = frame["references"].map(lambda r: [*range(1, len(r) + 1)])
     rows = frame.assign(text=frame["said"], number=number)
     return rows.explode(["number", "references"], ignore_index=True)
 
@@ -150,15 +147,13 @@ async def which(run, frame, template, learnt, judge=None):
     most = registry.most(judge, VERDICT_TOKENS, "verdicts")
     settings = {"max_tokens": most, "temperature": 0}
     requests = [Request(item, judge, prompt, settings, WHICH) for item, prompt in asked.items()]
-    replies = await judges.run_asking(run, judge).ask(requests, f"{template} of {judge}")
-    made = []
-    for statements, reply in zip(frame["statements"], replies, strict=True):
-        count = len(statements)
+    replies, rows = await judges.run_asking(run, judge).ask(requests, f"{template} of {judge}"), []
+    for count, reply in zip(frame["statements"].map(len), replies, strict=True):
         v = parsing.read(reply, functools.partial(parse_which, count=count))
         for n in range(1, count + 1):
             value = None if v.value is None else YES_NO[n in v.value]
-            made.append((reply.item, n, v.status, value, v.raw))
-    return pd.DataFrame(made, columns=columns)
+            rows.append((reply.item, n, v.status, value, v.raw))
+    return pd.DataFrame(rows, columns=columns)
 
 
 async def measured(run, known, judge):
@@ -171,8 +166,8 @@ async def measured(run, known, judge):
         rows, frame = known.rows(task), getattr(known, task)
         if judge == LEXICAL:
             value = baselines.held_out(Overlap, rows, YES_NO)
-            verdicts = rows[["number"]].assign(status="graded", value=value, raw="")
-            verdicts.insert(0, "item", rows["answer_id"])
+            verdicts = rows[["number"]].assign(item=rows["answer_id"], value=value, raw="")
+            verdicts["status"] = "graded"
         else:
             frame = frame.assign(item=frame["answer_id"])
             verdicts = await which(run, frame, f"judge_{task}", None, judge)
@@ -182,13 +177,11 @@ async def measured(run, known, judge):
 
 async def on_diagnoses(run, diagnosis, misled, judge, repeat=0):
     """`measured` for the first two tasks, on labelled diagnoses and on wrong ones."""
+    tasks = {"": (diagnosis, "judge_diagnosis", SAME), "misled": (misled, "judge_misled", MISLED)}
     found = {}
-    for task, rows, template, how in (
-        ("", diagnosis, "judge_diagnosis", SAME),
-        ("misled", misled, "judge_misled", MISLED),
-    ):
-        how = {**how, "repeat": repeat}
-        verdicts = await grade_labelled(run, rows, YES_NO, template, judge, Overlap, **how)
+    for task, (rows, template, how) in tasks.items():
+        more = {"baseline": Overlap, "repeat": repeat, **how}
+        verdicts = await grade_labelled(run, rows, YES_NO, template, judge, **more)
         found[task] = rows["label"].tolist(), verdicts
     return found
 
@@ -208,15 +201,13 @@ async def repeated(run, known, names, times):
 
 def cards(run, known, found):
     """Write and return the trust cards {judge: {task: card}} of {judge: `measured`}, by case."""
-    made = {}
-    for name, by in found.items():
-        for task, (labels, verdicts) in by.items():
-            units = known.cases(task)
-            card = trust_cards.trust_card(labels, verdicts, YES_NO, positive="yes", units=units)
-            made.setdefault(name, {})[task] = card
-        for task in TASKS:
-            of = LABELLED.get(task, "statements")
-            run.write_card(name, made[name][task], known.labelled_by(task), task, of)
+    made = {name: {} for name in found}
+    for name, task in itertools.product(found, TASKS):
+        labels, verdicts = found[name][task]
+        about = {"positive": "yes", "units": known.cases(task)}
+        card = made[name][task] = trust_cards.trust_card(labels, verdicts, YES_NO, **about)
+        of = LABELLED.get(task, "statements")
+        run.write_card(name, card, known.labelled_by(task), task, of)
     return made
 
 
@@ -286,14 +277,16 @@ async def adherence(run, design, known, texts, held):
     heard = answered(asked)
     marks = await which(run, heard, "judge_adherence", baselines.learnt(known.rows("adherence")))
     seen = yes(marks["value"]).groupby(marks["item"], sort=False).agg(list)
-    dimension = {n: x["dimension"] for n, x in design.levels.items()}
-    active = [[d in {dimension[n] for n in v} for d in design.dimensions] for v in held["levels"]]
+    unseen = [np.nan] * len(design.dimensions)
+    shown = [seen.get(item, unseen) for item in held["item"]]
+    active = [
+        [{*design.of(d)[1:]} & {*levels} for d in design.dimensions] for levels in held["levels"]
+    ]
+    scored = [_adherence(np.array(s), np.array(a, bool)) for s, a in zip(shown, active)]
     columns = ["item", "case", "configuration", "model", "truncated"]
     made = held[columns].rename(columns={"case": "unit"}).reset_index(drop=True)
-    made["kind"] = [KINDS[min(len(v), 2)] for v in held["levels"]]
-    unseen = [np.nan] * len(design.dimensions)
-    made["shown"] = [seen.get(item, unseen) for item in made["item"]]
-    scored = [_adherence(np.array(s), np.array(a)) for s, a in zip(made["shown"], active)]
+    made["kind"] = [KINDS[min(len(levels), 2)] for levels in held["levels"]]
+    made["shown"] = shown
     return made.join(pd.DataFrame(scored, columns=["activation", "isolation", "full"]))
 
 
@@ -303,7 +296,7 @@ def _adherence(shown, active):
         return np.nan, np.nan, np.nan
     activation = float(shown[active].mean()) if active.any() else np.nan
     isolation = float(not shown[~active].any())
-    return activation, isolation, isolation * (activation == 1 if active.any() else 1.0)
+    return activation, isolation, isolation * (activation == 1 or not active.any())
 
 
 # ---- two judges
@@ -317,38 +310,29 @@ def compared(known, found):
 
     found: {judge: `measured`}. Also item, and unit (the case).
     """
-    return pd.concat(
-        pd.DataFrame(
-            {
-                "pair": f"{a} and {b}, labelled examples",
-                "what": what,
-                "item": found[a][task][1]["item"],
-                "unit": known.cases(task),
-                "first": yes(found[a][task][1]["value"]),
-                "second": yes(found[b][task][1]["value"]),
-            }
-        )
-        for a, b in itertools.combinations(found, 2)
-        for task, what in (("", "diagnosis"), ("misled", WRONG))
-    )
+    parts = []
+    for a, b in itertools.combinations(found, 2):
+        for task, what in (("", "diagnosis"), ("misled", WRONG)):
+            one, other = found[a][task][1], found[b][task][1]
+            verdicts = {"first": yes(one["value"]), "second": yes(other["value"])}
+            about = {"pair": f"{a} and {b}, labelled examples", "what": what}
+            parts.append(one[["item"]].assign(**about, unit=known.cases(task), **verdicts))
+    return pd.concat(parts)
 
 
 def compared_on(judges, one, other):
     """`compared`, of two judges' `diagnosed` consultations: also whether any one was misled."""
-    verdicts = other.set_index("item")[["correct", "misled"]].add_suffix("_other").reset_index()
-    both = joined(one[["item", "case", "correct", "misled"]], verdicts)
-    wrong = (both[["correct", "correct_other"]] == 0).all(axis=1)
+    columns = ["item", "case", "correct", "misled"]
+    both = joined(one[columns], other[columns].drop(columns="case"))  # with _x and _y
+    wrong = both[(both["correct_x"] == 0) & (both["correct_y"] == 0)]
+    of = ("correct", "diagnosis", both), ("misled", "misled or not", both), ("misled", WRONG, wrong)
     return pd.concat(
         part[["item"]].assign(
             pair=f"{judges}, this run",
             what=what,
             unit=part["case"],
-            first=part[column],
-            second=part[f"{column}_other"],
+            first=part[f"{column}_x"],
+            second=part[f"{column}_y"],
         )
-        for column, what, part in (
-            ("correct", "diagnosis", both),
-            ("misled", "misled or not", both),
-            ("misled", WRONG, both[wrong]),
-        )
+        for column, what, part in of
     )

@@ -62,16 +62,12 @@ def ratios(run: Run, combinations: Mapping[str, tuple]) -> pd.DataFrame:
     return over_expected(counts().T, combinations).T  # whole numbers: a ratio of 1 is exact
 
 
-def over_expected(
-    right: pd.DataFrame | pd.Series, combinations: Mapping[str, tuple]
-) -> pd.DataFrame | pd.Series:
-    """O/E (equation 1), accuracy divided by A·B / baseline, by combination.
-
-    right: models by configurations, or a number for each configuration.
-    """
+def over_expected(right: pd.DataFrame, combinations: Mapping[str, tuple]) -> pd.DataFrame:
+    """O/E (equation 1), accuracy divided by A·B / baseline. right: models by configurations."""
     pairs = combinations.items()
-    made = {c: right[c] * right[BASELINE] / (right[x] * right[y]) for c, (x, y) in pairs}
-    return pd.DataFrame(made) if right.ndim > 1 else pd.Series(made)
+    return pd.DataFrame(
+        {c: right[c] * right[BASELINE] / (right[x] * right[y]) for c, (x, y) in pairs}
+    )
 
 
 SCALES = {  # harm as a function of accuracy, such that independent effects add up
@@ -82,36 +78,20 @@ SCALES = {  # harm as a function of accuracy, such that independent effects add 
 }
 
 
-def interaction(scale: str, combination: str, levels: tuple[str, str]) -> float:
-    """Harm of a combination beyond that of its levels on one of SCALES, mean over models."""
-    return float(excess(scale, combination, levels, counts() / N).mean())
-
-
 def excess(scale: str, combination: str, levels: tuple[str, str], right: pd.DataFrame) -> pd.Series:
-    """The harm of `interaction` by model. right: accuracy (share), configurations by models."""
-    harm = SCALES[scale](right)
-    a, b = levels
-    return harm.loc[combination] - harm.loc[a] - harm.loc[b] + harm.loc[BASELINE]
+    """Harm of a combination beyond that of its levels on one of SCALES, by model.
 
-
-SLOPES = {  # of harm in accuracy, on each of SCALES
-    "success multiplied": lambda right: -1 / right,
-    "risks added": lambda right: -np.ones_like(right),
-    "odds of failure multiplied": lambda right: -1 / (right * (1 - right)),
-    "failures multiplied": lambda right: -1 / (1 - right),
-}
-
-
-def beyond(
-    scale: str, combination: str, levels: tuple[str, str], right: pd.DataFrame | None = None
-) -> tuple[float, float, float]:
-    """`interaction`, and its standard error over cases: (mean, least, most).
-
-    right: as for `excess`; without it, Table 9's.
+    right: accuracy (share), configurations by models.
     """
-    right = counts() / N if right is None else right
+    harm = SCALES[scale](right)
+    return harm.loc[[combination, BASELINE]].sum() - harm.loc[[*levels]].sum()
+
+
+def beyond(scale: str, combination: str, levels: tuple[str, str]) -> tuple[float, float, float]:
+    """Mean `excess` of Table 9's models, and its standard error over cases: (mean, least, most)."""
+    right = counts() / N
     mean = float(excess(scale, combination, levels, right).mean())
-    return mean, *_errors(scale, combination, levels, right, 1 / right.shape[1])
+    return mean, *_errors(scale, combination, levels, right, 1 / len(MODELS))
 
 
 def _errors(scale, combination, levels, right, weights):
@@ -124,7 +104,8 @@ def _errors(scale, combination, levels, right, weights):
     """
     sides = {combination: 1, BASELINE: 1} | dict.fromkeys(levels, -1)
     p, sign = right.loc[list(sides)].to_numpy(), np.array(list(sides.values()))[:, None]
-    w = (sign * SLOPES[scale](p) * weights).ravel()
+    slope = SCALES[scale](p + 1e-20j).imag / 1e-20  # the derivative, exact (complex step)
+    w = (sign * slope * weights).ravel()
     sign, p = np.repeat(sign, p.shape[1]), p.ravel()
     nested, apart = np.minimum.outer(p, p), np.maximum(0, np.add.outer(p, p) - 1)
     opposed = np.where(np.equal.outer(sign, sign), nested, apart)
@@ -153,37 +134,14 @@ def marks(run):
     pairs, the p of the exact McNemar test depends on how many pairs are right in both. A mark is
     possible if some overlap gives p < 0.05; its absence, if some overlap gives p >= 0.05.
     """
-    rows = []
-    for r in run.published("Table 9 marks").itertuples():
-        configuration, model, starred = r.column, r.row, bool(r.value)
-        before, after = counts().at[BASELINE, model], counts().at[configuration, model]
-        low, high = _range(int(before), int(after))
-        possible = low < 0.05 if starred else high >= 0.05
-        rows.append((configuration, model, starred, low, high, possible))
-    columns = ["configuration", "model", "starred", "low", "high", "possible"]
-    return pd.DataFrame(rows, columns=columns)
-
-
-@functools.cache
-def _range(x, y):
-    return stats.mcnemar_range(x, y, N)
-
-
-def least_discordant(x, y):
-    """The fewest and the most discordant pairs between margins x and y out of N."""
-    return abs(x - y), min(x, N - y) + min(y, N - x)
-
-
-def powers(configuration, sizes=(N,)):
-    """Power of McNemar's exact test at the printed drop, as `power_ends`, by model and cases.
-
-    Frame: model, n, fewest, most.
-    """
-    rows, right = [], counts().astype(int)
-    for model in MODELS:
-        x, y = right.at[BASELINE, model], right.at[configuration, model]
-        rows += [(model, n, *power_ends(x, y, n)) for n in sizes]
-    return pd.DataFrame(rows, columns=["model", "n", "fewest", "most"])
+    found = run.published("Table 9 marks").rename(
+        columns={"column": "configuration", "row": "model"}
+    )
+    right, cells = counts().astype(int), zip(found["configuration"], found["model"])
+    p = [stats.mcnemar_range(int(right.at[BASELINE, m]), int(right.at[c, m]), N) for c, m in cells]
+    found[["low", "high"]], found["starred"] = p, found["value"].astype(bool)
+    found["possible"] = (found["low"] < 0.05).where(found["starred"], found["high"] >= 0.05)
+    return found
 
 
 def power_ends(x, y, n=N, exact=True):
@@ -191,26 +149,11 @@ def power_ends(x, y, n=N, exact=True):
 
     With another number of cases, the drop and the share of discordant pairs stay.
     """
-    sides = [((d + x - y) / 2 / N, (d - x + y) / 2 / N) for d in least_discordant(x, y)]
+    discordant = abs(x - y), min(x, N - y) + min(y, N - x)
+    sides = [((d + x - y) / 2 / N, (d - x + y) / 2 / N) for d in discordant]
     return [stats.mcnemar_power(n, *side, exact=exact) for side in sides]
-
-
-def on_pathway(paper, pathway, levels):
-    """Those of a design's levels that act on a pathway, "deficit" or "pollution"."""
-    return [level for level in levels if paper.pathway(level) == pathway]
 
 
 def wide(run, table, column="value"):
     """A printed table as rows by columns."""
     return run.published(table).pivot(index="row", columns="column", values=column)
-
-
-def span(values, digits=1):
-    """Least and most value, written as the text prints a range."""
-    return f"{min(values):.{digits}f}-{max(values):.{digits}f}"
-
-
-def limits(k, n):
-    """Exact 95% limits (Clopper and Pearson) in percent of a share, of which k of n were seen."""
-    low, high = stats.share_intervals(k, n)["exact"]
-    return 100 * low, 100 * high

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from bedside import stats
+
 from .printed import MODELS
 
 STEPS = 1000  # of the grid of a case's mean chance
@@ -17,21 +19,15 @@ def expected_again(kept: float, accuracy: float) -> tuple[float, float]:
     and of at least 1 - models t or 0, if one takes as much as it can; all that is sought is linear
     in both. ValueError if nothing fits.
     """
-    from scipy.optimize import linprog
 
-    models = len(MODELS)
-    t = np.tile(np.linspace(0, 1, STEPS + 1), 2)
-    most, least = (1 - t[: STEPS + 1]) ** models, np.maximum(0, 1 - models * t[: STEPS + 1])
-    never = np.concatenate([most, least])
-    given = np.vstack([np.ones_like(t), t, never])
-    values = [1, kept * accuracy, 1 - kept]
-    ends = []
-    for side in (1, -1):
-        found = linprog(side * t * (1 - never), A_eq=given, b_eq=values, bounds=(0, None))
-        if not found.success:
-            raise ValueError(f"no distribution keeps {kept} with an accuracy of {accuracy}")
-        ends.append(side * found.fun / kept)
-    return float(ends[0]), float(ends[1])
+    chance = np.linspace(0, 1, STEPS + 1)
+    alike, apart = (1 - chance) ** len(MODELS), np.maximum(0, 1 - len(MODELS) * chance)
+    t, never = np.tile(chance, 2), np.concatenate([alike, apart])
+    parts, means = [t, never], [kept * accuracy, 1 - kept]
+    ends = [stats.least_mean(side * t * (1 - never), parts, means, means) for side in (1, -1)]
+    if None in ends:
+        raise ValueError(f"no distribution keeps {kept} with an accuracy of {accuracy}")
+    return ends[0] / kept, -ends[1] / kept
 
 
 def regression(kept, accuracy):

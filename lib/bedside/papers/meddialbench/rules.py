@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 
 from bedside.read import checks
 
-from .consultations import END, Consultation
+from .consultations import END, ENDED, Consultation, normal
 from .design import Design
-from .dialogues import ENDED, normal, recite
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,22 +42,22 @@ ASIDE = "Where was I? Oh yes, the number {} bus was late."
 def hold(consultations: list[Consultation], knowledge: Knowledge) -> list[Consultation]:
     """Hold consultations between rule-based doctor and patient; they are filled in place."""
     for c in consultations:
-        doctor = Doctor(knowledge, c.case.complaint)
-        recite(c, conversation(doctor, Patient(knowledge, c.case, c.levels), c.most))
+        doctor, patient = Doctor(knowledge, c.case.complaint), Patient(knowledge, c.case, c.levels)
+        _talk(c, doctor, patient)
         c.diagnosis, c.status = (doctor.diagnosis(), "graded") if c.end in ENDED else ("", "error")
     return consultations
 
 
-def conversation(doctor, patient, most):
-    """Alternating questions and answers, at most `most` of each, until the doctor stops."""
-    said = []
-    for _ in range(most):
-        if doctor.in_vain >= most * PATIENCE or not (question := doctor.next_question()):
-            return [*said, END]
+def _talk(c, doctor, patient):
+    for _ in range(c.most):
+        tired = doctor.in_vain >= c.most * PATIENCE
+        if c.say("doctor", END if tired else doctor.next_question() or END):
+            return
         answer = patient.answer(doctor.asked)
         doctor.hear(answer)
-        said += [question, answer]
-    return said
+        if c.say("patient", answer):
+            return
+    c.end = "limit"
 
 
 class Knowledge:

@@ -6,6 +6,7 @@ intervals are over cases.
 """
 
 from collections.abc import Mapping
+from itertools import product
 from math import inf
 
 import numpy as np
@@ -19,14 +20,13 @@ from bedside.write.tables import frame
 from .design import BASELINE
 
 WORST = "fabricating"  # the level of the paper's interactions
-# terms of `mixed` other than effects
-INTERCEPT, BETWEEN = BASELINE, "standard deviation between cases"
+KEYS, ESTIMATE = ["model", "configuration"], ["value", "low", "high", "n"]
 
 
 def wide(done, column):
     """One column as a frame, cases by (model, configuration)."""
-    done = numbers(complete(done, ["case", "model", "configuration"]), [column])
-    return done.pivot(index="case", columns=["model", "configuration"], values=column)
+    done = numbers(complete(done, ["case", *KEYS]), [column])
+    return done.pivot(index="case", columns=KEYS, values=column)
 
 
 def changes(done: pd.DataFrame, column: str = "correct") -> pd.DataFrame:
@@ -47,10 +47,12 @@ def changes(done: pd.DataFrame, column: str = "correct") -> pd.DataFrame:
         if len(pair):
             i = stats.difference(after, before, scale=(0, inf if column == "turns" else 1))
             row |= {k: round(v, 12) for k, v in i._asdict().items()}  # exactly 0 instead of noise
-            row |= _discordant(before, after) if column == "correct" else {}
+        if len(pair) and column == "correct":
+            lost, won = int((before > after).sum()), int((before < after).sum())
+            row |= {"lost": lost, "won": won, "p": stats.mcnemar_counts(lost, won)}
+            row["detectable"] = stats.mde_paired(len(pair), (lost + won) / len(pair))
         rows.append(row)
-    numbers = ["value", "low", "high", "n", "lost", "won", "p", "detectable"]
-    found = pd.DataFrame(rows).reindex(columns=["model", "configuration", *numbers])
+    found = pd.DataFrame(rows, columns=[*KEYS, *ESTIMATE, "lost", "won", "p", "detectable"])
     return found.assign(p_holm=stats.holm(found["p"].to_numpy(float)))
 
 
@@ -59,24 +61,10 @@ def rows_of(changed: pd.DataFrame, row: str, column: str, of: str = "value") -> 
 
     of: the column that is the value; only `value` has limits, and only it may be missing.
     """
-    names = changed.to_dict("records")
-    rows = changed[["n"]].assign(
-        row=[row.format(**r) for r in names],
-        column=[column.format(**r) for r in names],
-        source="run",
-        value=changed[of],
-    )
+    names, rows = changed.to_dict("records"), changed[["n"]].assign(source="run", value=changed[of])
+    for name, label in {"row": row, "column": column}.items():
+        rows[name] = [label.format(**r) for r in names]
     return rows.join(changed[["low", "high"]]) if of == "value" else rows.dropna(subset=["value"])
-
-
-def _discordant(before, after):
-    lost, won = int((before > after).sum()), int((before < after).sum())
-    return {
-        "lost": lost,
-        "won": won,
-        "p": stats.mcnemar_counts(lost, won),
-        "detectable": stats.mde_paired(len(before), (lost + won) / len(before)),
-    }
 
 
 def worst(changed: pd.DataFrame) -> pd.DataFrame:
@@ -106,19 +94,15 @@ def interactions(done: pd.DataFrame, combinations: Mapping[str, tuple], run: Run
     groups = {m: [m] for m in done["model"].unique()}
     if len(run.models) > 1:
         groups["mean"] = run.models
-    for group, models in groups.items():
-        for name, levels in combinations.items():
-            cells = [(m, c) for m in models for c in (name, BASELINE, *levels)]
-            if not set(cells) <= set(table.columns) or len(levels) != 2:
-                continue
+    for (group, models), (name, levels) in product(groups.items(), combinations.items()):
+        cells = [(m, c) for m in models for c in (name, BASELINE, *levels)]
+        if set(cells) <= set(table.columns) and len(levels) == 2:
             both = table[cells].dropna().to_numpy()
             row = {"model": group, "configuration": name, "n": len(both)}
             if len(both):
-                (i,) = stats.mean(both, scale=(0, inf), combine=observed_over_expected)
-                row |= i._asdict()
+                row |= stats.mean(both, scale=(0, inf), combine=observed_over_expected)[0]._asdict()
             rows.append(row)
-    numbers = ["value", "low", "high", "n"]
-    return pd.DataFrame(rows).reindex(columns=["model", "configuration", *numbers])
+    return pd.DataFrame(rows, columns=[*KEYS, *ESTIMATE])
 
 
 def observed_over_expected(means):
@@ -137,87 +121,18 @@ def observed_over_expected(means):
 def eligible(done, combinations):
     """Consultations under a combination whose case is right at baseline and each level alone."""
     right, rows = wide(done, "correct"), []
-    for model in done["model"].unique():
-        for name, levels in combinations.items():
-            alone = [(model, c) for c in (BASELINE, *levels)]
-            if {*alone, (model, name)} <= set(right.columns):
-                cases = right.index[(right[alone] == 1).all(axis=1)]
-                rows += [(model, name, case) for case in cases]
-    keys = ["model", "configuration", "case"]
-    return joined(pd.DataFrame(rows, columns=keys), done, keys, whole="left")
-
-
-def only_combined(done, combinations):
-    """Consultations wrong under a combination, but right at baseline and each level alone."""
-    able = eligible(done, combinations)
-    return able[able["correct"] == 0].reset_index(drop=True)
+    for model, (name, levels) in product(done["model"].unique(), combinations.items()):
+        alone = [(model, c) for c in (BASELINE, *levels)]
+        if {*alone, (model, name)} <= set(right.columns):
+            cases = right.index[(right[alone] == 1).all(axis=1)]
+            rows += [(model, name, case) for case in cases]
+    able = pd.DataFrame(rows, columns=[*KEYS, "case"])
+    return joined(able, done, [*KEYS, "case"], whole="left")
 
 
 def lost(done):
     """Consultations with a wrong diagnosis, whose case is right at baseline."""
-    complete(done, ["case", "model", "configuration"])
+    complete(done, ["case", *KEYS])
     right = done[(done["configuration"] == BASELINE) & (done["correct"] == 1)]
     wrong = done[done["correct"] == 0]
     return wrong.merge(right[["model", "case"]], on=["model", "case"])  # the others lost nothing
-
-
-def most_misled(done):
-    """One consultation (a frame) with a wrong diagnosis, misled if possible; else the last one."""
-    wrong = done[done["correct"] == 0]
-    order = wrong.sort_values(["misled", "model"], ascending=False, kind="stable")
-    return order.head(1) if len(order) else done.tail(1)
-
-
-def mixed(done, design):
-    """Odds ratios of failure by a mixed-effects logistic model, with the case as random effect.
-
-    Fixed effects are levels, combinations and models. Rows of a table: the odds at baseline, an
-    odds ratio for each term, and the standard deviation between cases, on log odds, as a factor.
-    This is statsmodels' Bayesian binomial mixed model, fitted by a variational approximation, whose
-    intervals are rather too narrow. Normal priors (standard deviation 2) keep terms finite that the
-    data don't bound. Unlike O/E, it defines independence on the scale of odds: a combination's term
-    is the effect beyond the sum of its two levels. The odds have no value without two cases, or if
-    all consultations fail or none does.
-    """
-    done = numbers(complete(done, ["case", "model", "configuration", "levels"]), ["correct"])
-    rows = done.dropna(subset=["correct"])
-    if rows["correct"].nunique() < 2 or rows["case"].nunique() < 2:
-        odds = (INTERCEPT, "odds of failure", "run", None, None, None, len(rows))
-        return frame([(*odds, len(done) - len(rows) or None)])
-    from statsmodels.genmod.bayes_mixed_glm import BinomialBayesMixedGLM
-
-    terms = _terms(done, rows, design)
-    cases = pd.get_dummies(rows["case"]).to_numpy(float)
-    size = len(terms) + 1 + cases.shape[1]
-    model = BinomialBayesMixedGLM(
-        1 - rows["correct"].to_numpy(),
-        np.column_stack(list(terms.values())),
-        cases,
-        np.zeros(cases.shape[1], int),
-        vcp_p=1,
-        fe_p=2,
-    )
-    made = model.fit_vb(mean=np.zeros(size), sd=np.full(size, 0.6))  # otherwise the start is random
-    mean = np.concatenate([made.fe_mean, made.vcp_mean])
-    margin = 1.96 * np.concatenate([made.fe_sd, made.vcp_sd])
-    ends = np.exp([mean, mean - margin, mean + margin]).T
-    named = {INTERCEPT: "odds of failure", BETWEEN: "log odds"}
-    return frame(
-        (term, named.get(term, "odds ratio of failure"), "run", *three, len(rows))
-        for term, three in zip([*terms, BETWEEN], ends)
-    )
-
-
-def _terms(done, rows, design):
-    """{term of the mixed model: its values for the scored rows (n,)}, without all-zero terms."""
-    first, *others = rows["model"].unique()
-    combined = done.set_index("configuration")["levels"].to_dict()
-    terms = {INTERCEPT: np.ones(len(rows))}
-    terms |= {f"{m} (against {first})": rows["model"] == m for m in others}
-    terms |= {n: rows["levels"].map(lambda levels, n=n: n in levels) for n in design.adverse}
-    terms |= {
-        f"{c}: {' × '.join(levels)}": rows["configuration"] == c
-        for c, levels in combined.items()
-        if len(levels) > 1
-    }
-    return {k: np.asarray(v, float) for k, v in terms.items() if np.any(v)}

@@ -33,36 +33,32 @@ async def set_up(
 ) -> SetUp:
     """The design (a file; empty: the paper's) with its cases and scripts: a SetUp.
 
-    size, writer, only: as for `cases`. Without a case with key items there are no consultations.
+    sample: cases and scripts written for this project. public: `size` OSCE cases, drawn by the seed
+    (0: all), with key items and scripts by the model `writer` (see `generated`). only: the names of
+    the cases to take, in place of all or a draw. Without a case with key items there are no
+    consultations.
     """
-    plan = read(run, design)
-    made, scripts = await cases(run, plan, size, writer, only)
-    there = made[made["key_items"].map(bool)].reset_index(drop=True)
-    found = made["status"].value_counts()
-    told = ", ".join(f"{status} ({n})" for status, n in found.items())
-    by = writer or run.models[0]
-    none = f"No consultations: {by} wrote key items for none of {len(made)} cases: {told}. "
-    return SetUp(plan, there, scripts, len(made), none if there.empty else "")
-
-
-async def cases(run, design, size, writer="", only=""):
-    """Cases and scripts of the run's profile: frames like those of `data.bundled`.
-
-    sample: the bundled ones. public: `size` OSCE cases, drawn by the seed (0: all), with key items
-    and scripts by `generated`. only: the names of the cases to take, in place of all or a draw.
-    """
-    taken = first_items(run, _taken(run, size, only))
+    plan, drawn = read(run, design), first_items(run, _drawn(run, size, only))
     if run.profile == "public":
-        return await generated(run, design, taken, writer)
-    return data.bundled(run, taken)
+        cases, scripts = await generated(run, plan, drawn, writer)
+    else:
+        cases, scripts = (
+            f.assign(status="graded") for f in (drawn, run.load("meddialbench_scripts"))
+        )
+        scripts = scripts[scripts["item"].isin(drawn["item"])].reset_index(drop=True)
+    there = cases[cases["key_items"].map(bool)].reset_index(drop=True)
+    status = ", ".join(f"{name} ({n})" for name, n in cases["status"].value_counts().items())
+    by = writer or run.models[0]
+    none = f"No consultations: {by} wrote key items for none of {len(cases)} cases: {status}. "
+    return SetUp(plan, there, scripts, len(cases), none if there.empty else "")
 
 
-def _taken(run, size, only):
+def _drawn(run, size, only):
     """The cases of the run's profile, before LIMIT: those named, else all or a draw."""
     public = run.profile == "public"
     every = data.osce(run) if public else run.load("meddialbench_cases")[data.CASE]
-    names = [choose(n, list(every["item"]), "case") for n in only.split()]
-    if names:
+    if only:
+        names = [choose(n, list(every["item"]), "case") for n in only.split()]
         return every[every["item"].isin(names)].reset_index(drop=True)
     return random_rows(run, every, size) if public else every
 
@@ -73,7 +69,7 @@ def stratified(run, held, size, only=""):
     Drawn from all cases (or those named), whatever LIMIT is. If the case drawn is not in `held`,
     there is none.
     """
-    every = _taken(run, size, only)
+    every = _drawn(run, size, only)
     group = ["model", "configuration"]
     planned = held[group].drop_duplicates().merge(every["item"].rename("case"), how="cross")
     groups = planned.groupby(group, sort=False)
@@ -85,10 +81,10 @@ def openings(run, here, levels, patient):
 
     patient: as in `consultations`. [doctor's messages, patient's messages]; empty without a case.
     """
-    patient = patient or run.models[0]
-    first = talks.planned(here.cases.head(1), {"": levels}, run.models[:1], patient)
-    told = talks.openings(run, first, here.design, here.scripts)
-    return [messages for each in told for messages in each.values()]
+    doctor, *_ = run.models
+    first = talks.planned(here.cases.head(1), {"": levels}, [doctor], patient or doctor)
+    doctors, patients = talks.openings(run, first, here.design, here.scripts)
+    return [*doctors.values(), *patients.values()]
 
 
 def in_strata(run, held, size):
@@ -98,7 +94,9 @@ def in_strata(run, held, size):
     return held.loc[sorted(turn.index[: size or None])].reset_index(drop=True)
 
 
-async def consultations(run, here, configurations, *, patient, turns, turn_tokens, temperature):
+async def consultations(
+    run, here, configurations, *, patient="", turns=20, turn_tokens=1000, temperature=0.7
+):
     """Consultations of the run's models with the patient, and of the rules: (list, frame).
 
     here: a SetUp; patient: a model, empty for the first of the run's models. The limits most_turns
@@ -106,16 +104,16 @@ async def consultations(run, here, configurations, *, patient, turns, turn_token
     """
     design, cases, scripts, *_ = here
     patient = patient or run.models[0]
-    limits = [registry.model(m) for m in dict.fromkeys([*run.models, patient])]
+    limits = [registry.model(m) for m in {*run.models, patient}]
     most = min([turns, *(m.most_turns for m in limits if m.most_turns is not None)])
     at_once = min([10_000, *(m.most_dialogues for m in limits if m.most_dialogues)])
-    made = talks.planned(cases, configurations, run.models, patient, most)
+    held = talks.planned(cases, configurations, run.models, patient, most)
     async with run.asking("consultations") as ask:
-        speakers = talks.by_models(run, ask, made, design, scripts, turn_tokens, temperature)
-        await talks.hold(made, *speakers, at_once=at_once)
-    plain = talks.planned(cases, configurations, [rules.NAME], rules.NAME, turns)
-    made += rules.hold(plain, rules.Knowledge(design, cases, scripts))
-    return made, talks.frame(made)
+        speakers = talks.by_models(run, ask, held, design, scripts, turn_tokens, temperature)
+        await talks.hold(held, *speakers, at_once=at_once)
+    by_rules = talks.planned(cases, configurations, [rules.NAME], rules.NAME, turns)
+    held += rules.hold(by_rules, rules.Knowledge(design, cases, scripts))
+    return held, talks.frame(held)
 
 
 def kept(done, right_only):
@@ -125,7 +123,7 @@ def kept(done, right_only):
     """
     if not right_only:
         return done, ""
-    begun = done[(done["configuration"] == BASELINE) & (done["model"] != rules.NAME)]
-    right = begun.loc[begun["correct"].eq(1), "case"]
+    right = done[(done["configuration"] == BASELINE) & (done["correct"] == 1)]
+    right = right.loc[right["model"] != rules.NAME, "case"]
     told = f"Only the {right.nunique()} of {done['case'].nunique()} cases that a model diagnoses at"
     return done[done["case"].isin(right)].reset_index(drop=True), f"{told} baseline. "

@@ -26,7 +26,7 @@ def write(manifest: dict, folder: Path) -> Path | None:
     shown = Pages(manifest, folder)
     if not shown.across:
         return None
-    made = executed.read(notebooks.run_across(manifest["profile"]))
+    made = executed.read(notebooks.run(notebooks.ACROSS, {"profile": manifest["profile"]}))
     part = json.loads((folder / f".parts/{PLACE}.{notebooks.ACROSS}.json").read_text())
     save(folder, {**manifest, PLACE: part})
     # papermill's own cell has another id each time

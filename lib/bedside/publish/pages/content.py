@@ -28,8 +28,7 @@ from bedside.read.claims import (
 )
 from bedside.read.published import SOURCES
 from bedside.write import tables
-from bedside.write.grids import address
-from bedside.write.layouts import LEGEND, Layout, grid
+from bedside.write.layouts import LEGEND, Layout, address, grid
 
 from . import HERE, cite, encoded, executed, frame, hashes, models, pages, template
 

@@ -113,9 +113,13 @@ class Material(seminar.Sheet):
             raise ValueError(f"a guess is one of {', '.join(adverse)}")
         lost = printed.drops(self.run).mean(axis=1)[adverse]
         print(f"You guessed {guess}: {lost[guess]:z.1f} points. Most costly: {lost.idxmax()}.")
-        rows = lost.rename_axis("row").reset_index(name="value").assign(source="published")
+        rows = (
+            lost.rename_axis("row")
+            .reset_index(name="value")
+            .assign(source="published", low=None, high=None)
+        )
         figure, ((ax,),) = plots.figure((7.4, 3.6))
-        plots.bars(
+        plots.dots(
             ax,
             rows,
             xlabel="accuracy lost against the cooperative patient, percentage points",
@@ -182,7 +186,7 @@ class Material(seminar.Sheet):
         each, rows = printed.ratios(self.run, paper), []
         for c, levels in paper.items():
             _, low, high, _ = printed.mean_over_expected(c, levels, printed.MODELS)
-            odds = np.exp(printed.interaction("odds of failure multiplied", c, levels))
+            odds = np.exp(printed.beyond("odds of failure multiplied", c, levels)[0])
             mean, models = each.loc[c].mean(), each.loc[c]
             between = f"{models.min():.2f} to {models.max():.2f}"
             rows.append(

@@ -162,17 +162,11 @@ class Material(seminar.Sheet):
         for k in range(len(self.ten), len(means) + 1):
             hits = len({m for m in means[:k] if m in self.site.index})
             for name, v in scores.rates(hits, k, len(self.site)).items():
-                rows.append(
-                    {"series": name, "items": k, "value": v, "low": v, "high": v, "label": ""}
-                )
+                rows.append({"series": name, "items": k, "value": v})
         figure, ((ax,),) = plots.figure((6, 3.2))
-        plots.curves(
-            ax,
-            pd.DataFrame(rows),
-            "items",
-            xlabel="entries in the list: ten, then all other terms of the vocabulary",
-            title="Scores of a list that gets longer and longer",
-        )
+        pd.DataFrame(rows).pivot(index="items", columns="series", values="value").plot(ax=ax)
+        along = "entries in the list: ten, then all other terms of the vocabulary"
+        plots.titled(ax, "Scores of a list that gets longer and longer", along)
         ax.legend()
         return plots.picture(figure)
 
