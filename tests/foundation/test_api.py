@@ -11,12 +11,12 @@ import pytest
 import bedside
 from bedside import BedsideError
 from bedside.build import settings
-from bedside.publish import api
+from bedside.publish import readme
 from bedside.read import paths
 from bedside.read.surroundings import here
 from bedside.write import frames
 
-PAGE = api.PAGE.read_text(encoding="utf-8")
+PAGE = readme.API.read_text(encoding="utf-8")
 RECIPES = re.findall(r"^```python\n(>>>(?:[^`].*\n)+)```", PAGE, re.M)
 
 
@@ -41,7 +41,7 @@ def lacks_texts(code):
 
 
 def test_the_page_is_up_to_date():
-    assert api.filled(PAGE) == PAGE, "write it anew: make outputs"
+    assert readme.filled()[readme.API] == PAGE, "write it anew: make outputs"
 
 
 LONG = "bedside.study("
@@ -59,7 +59,7 @@ def test_a_recipe_gives_what_the_page_says(code, checkout):
 
 
 def test_each_name_has_an_example_that_gives_what_the_page_says(checkout):
-    for section in api.sections():
+    for section in readme.sections():
         known = {"bedside": bedside}
         exec(section.get("before", ""), known)
         for name, (example, result) in section["names"].items():

@@ -39,7 +39,7 @@ def test_another_run_has_no_findings(tmp_path):
         (tmp_path / entry["paper"]).exists() or (tmp_path / entry["paper"]).symlink_to(
             paths.FIGURES / "public" / entry["paper"]
         )
-    content.write(manifest, tmp_path)
+    content.Pages(manifest, tmp_path).write()
     told = [f.finding for paper in paths.papers() for f in findings.load(paper)]
     for name in PAGES:
         text = html.unescape((tmp_path / name).read_text())
@@ -165,7 +165,7 @@ def test_what_a_notebook_shows_runs_nothing(browser, ran, tmp_path):
     manifest = json.loads((paths.FIGURES / "sample/manifest.json").read_text())
     some = {n: e for n, e in manifest["notebooks"].items() if e["paper"] == "medhalu"}
     manifest["notebooks"] = some
-    content.write_notebooks(manifest, tmp_path)
+    content.Pages(manifest, tmp_path).write_notebooks()
     made = sorted(tmp_path.glob("notebooks/*/*.html"))
     names = [p.relative_to(tmp_path / "notebooks").with_suffix("").as_posix() for p in made]
     assert names == sorted(some) and not any("<script" in path.read_text() for path in made)
@@ -178,7 +178,7 @@ def test_what_a_notebook_shows_runs_nothing(browser, ran, tmp_path):
 
 @pytest.mark.slow
 def test_the_site_holds_no_texts_of_other_people(ran, tmp_path):
-    first = site.write(tmp_path / "site")
+    first = site.write_site(tmp_path / "site")
     files = {p.relative_to(first.parent).as_posix() for p in first.parent.rglob("*") if p.is_file()}
     assert {f"{profile}/{name}" for profile in PROFILES for name in EVERY} < files
     assert "sample/explorer.html" in files and "public/explorer.html" not in files
@@ -204,7 +204,7 @@ def test_only_the_scripts_written_here_may_run():
 
 
 def test_a_run_of_other_models_folds_what_the_papers_numbers_show():
-    shows = nbformat.v4.new_markdown_cell("All fail.", metadata={"tags": [executed.SHOWS]})
+    shows = nbformat.v4.new_markdown_cell("All fail.", metadata={"tags": ["shows"]})
     cells = [nbformat.v4.new_markdown_cell("What was asked."), shows]
     made = nbformat.v4.new_notebook(cells=cells)
     ours, theirs = (

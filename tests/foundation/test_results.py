@@ -10,8 +10,6 @@ from bedside import BedsideError, stats
 from bedside.write import charts, plots
 from bedside.write.results import means, paired, points, show
 
-SCORES = {"f1": "F1", "ok": "right, %"}
-
 
 class Seeds:
     mode, models = "replay", ["a", "b"]
@@ -31,42 +29,35 @@ def world(seed, n=30):
     return frame
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_means_are_those_of_the_groups_that_labels_name(seed):
-    scores = world(seed)
-    rows = means(scores, SCORES, "{model}", "{metric}{place}").set_index(["row", "column"])
+def test_means_are_those_of_the_groups_that_labels_name():
+    scores = world(0)
+    rows = means(scores, {"f1": "F1", "ok": "right, %"}, "{model}", "{metric}{place}")
+    rows = rows.set_index(["row", "column"])
     assert len(rows) == 8 and set(rows["source"]) == {"run"}
     for (m, p), part in scores.groupby(["model", "place"]):
-        r, got = rows.loc[(m, f"F1{p}")], part["f1"].dropna()
-        assert (r["value"], r["n"]) == (pytest.approx(got.mean()), len(got))
-        ends = [part["f1"].fillna(end).mean() for end in (0, 1)]
-        assert r["unscored"] == part["f1"].isna().sum()
-        if r["unscored"]:
-            assert r[["worst", "best"]].tolist() == pytest.approx(ends)
-        r, hits = rows.loc[(m, f"right, %{p}")], part["ok"].dropna().astype(float)
+        for column, name, most in (("f1", "F1", 1), ("ok", "right, %", 100)):
+            r, x = rows.loc[(m, name + p)], part[column].astype(float)
+            assert (r["value"], r["n"]) == (pytest.approx(most * x.mean()), x.count())
+            ends = [most * x.fillna(end).mean() for end in (0, 1)]
+            assert r["unscored"] == x.isna().sum() or not x.isna().any()
+            assert not x.isna().any() or r[["worst", "best"]].tolist() == pytest.approx(ends)
+        hits = part["ok"].dropna().astype(float)
         alpha = 2 * norm.sf(t.ppf(0.975, len(hits) - 1))  # Wilson's, with t for z
         low, high = proportion_confint(hits.sum(), len(hits), alpha, method="wilson")
-        assert r["value"] == pytest.approx(100 * hits.mean())
         assert r[["low", "high"]].tolist() == pytest.approx([100 * low, 100 * high])
 
 
-def test_the_method_of_an_interval_does_not_depend_on_missing_values_nor_on_the_order_of_rows():
-    scores = world(0)
-    whole = scores.dropna(subset=["ok"])
-    for frame in (whole.assign(ok=whole["ok"].astype(bool)), whole.sample(frac=1, random_state=1)):
-        a, b = (means(f, {"ok": "ok"}).set_index("row").loc["a"] for f in (scores, frame))
-        assert (
-            a[["value", "low", "high", "n"]].tolist() == b[["value", "low", "high", "n"]].tolist()
-        )
-
-
-def test_units_widen_intervals_and_a_group_without_values_says_so():
-    scores = world(1).assign(unit=lambda f: f["item"].str[1:].astype(int) // 2)
-    few, many = (means(f, {"f1": "F1"}) for f in (scores, scores.drop(columns="unit")))
-    assert (few["high"] - few["low"] > 0).all() and len(few) == len(many) == 2
-    assert (few["low"] != many["low"]).all() and few["value"].tolist() == pytest.approx(
-        many["value"]
-    )
+def test_an_interval_depends_on_units_but_not_on_missing_values_or_the_order_of_rows():
+    scores, numbers = world(0), ["value", "low", "high", "n"]
+    there = scores.dropna(subset=["ok"])
+    frames = there.assign(ok=there["ok"].astype(bool)), there.sample(frac=1, random_state=1)
+    for frame in frames:
+        a, b = (means(f, {"ok": "ok"}).set_index("row").loc["a", numbers] for f in (scores, frame))
+        assert a.tolist() == b.tolist()
+    units = scores.assign(unit=scores["item"].str[1:].astype(int) // 2)
+    few, many = (means(f, {"f1": "F1"}) for f in (units, scores))
+    assert (few["low"] != many["low"]).all()
+    assert few["value"].tolist() == pytest.approx(many["value"])
     none = means(scores.assign(f1=np.nan), {"f1": "F1"}).iloc[0]
     assert none["n"] == 0 and np.isnan(none["value"]) and (none["worst"], none["best"]) == (0, 1)
 
@@ -82,8 +73,9 @@ def test_paired_differences_are_of_items_that_both_have():
         change = (y - x).dropna()
         assert rows.loc[(m, "Δ F1"), "value"] == pytest.approx(change.mean())
         assert rows.loc[(m, "Δ F1"), "n"] == rows.loc[(m, "p of Δ F1, Holm"), "n"] == len(change)
-        made = change.to_numpy(), change.to_numpy() * 0, Seeds().rng("table", "f1")
-        p.append(stats.paired_permutation(*made, units=change.index.to_numpy()))
+        x = change.to_numpy()
+        rng = Seeds().rng("table", "f1")
+        p.append(stats.paired_permutation(x, 0 * x, rng, units=change.index.to_numpy()))
     assert rows.loc[[(m, "p of Δ F1, Holm") for m in "ab"], "value"].tolist() == list(stats.holm(p))
     renamed = paired(first, second.iloc[5:], {"f1": "score"}, Seeds(), "table")
     assert renamed["value"].tolist() == rows["value"].tolist()  # no stream has a label's name
@@ -92,35 +84,30 @@ def test_paired_differences_are_of_items_that_both_have():
 def test_differences_of_booleans_are_in_percentage_points_as_shares_are_in_percent():
     first = pd.DataFrame({"item": range(20), "model": "a", "ok": [False] * 10 + [True] * 10})
     second, none = first.assign(ok=True), first.assign(model="b", ok=None)
-    rows = paired(first, second, {"ok": "right"}, Seeds(), "t").set_index("column")
-    assert rows.loc["Δ right", ["value", "n"]].tolist() == [50, 20]
     rows = paired(pd.concat([first, none]), second, {"ok": "right"}, Seeds(), "t")
-    alone = rows[rows["row"] == "b"]
-    assert alone["n"].tolist() == [0, 0] and alone["value"].isna().all()
+    change = rows[rows["column"] == "Δ right"].set_index("row")
+    assert change.loc["a", ["value", "n"]].tolist() == [50, 20]
+    assert rows.loc[rows["row"] == "b", "n"].tolist() == [0, 0]
     as_objects = first.assign(ok=first["ok"].astype(object).mask(first["item"] > 15))
     assert means(as_objects, {"ok": "right"})["value"].tolist() == [100 * 6 / 16]
 
 
-def test_a_wrong_column_is_named_with_those_that_are_there():
-    with pytest.raises(BedsideError, match="column of the scores 'modell'.*'model'"):
-        means(world(0), {"f1": "F1"}, "{modell}")
-    with pytest.raises(BedsideError, match="column of the scores 'f2'"):
-        means(world(0), {"f2": "F2"})
+def test_what_is_wrong_is_named():
+    for metric, row, told in (
+        ("f1", "{modell}", "column of the scores 'modell'.*'model'"),
+        ("f2", "{model}", "column of the scores 'f2'"),
+    ):
+        with pytest.raises(BedsideError, match=told):
+            means(world(0), {metric: "F"}, row)
+    with pytest.raises(BedsideError, match="table9: a table needs rows"):
+        show(Seeds(), "table9", "Table 9", None, pd.DataFrame())
 
 
 def test_points_are_numbers_or_intervals():
     made = points({("a", "x"): 0.5, ("a", "y"): stats.Interval(0.5, 0.25, 0.75, 8)}, "raw", n=3)
-    assert made[["value", "low", "n"]].fillna(-1).to_numpy().tolist() == [
-        [0.5, -1, 3],
-        [0.5, 0.25, 8],
-    ]
+    assert made[["low", "n"]].fillna(-1).to_numpy().tolist() == [[-1, 3], [0.25, 8]]
     frame = pd.DataFrame({"x": [1.0, np.nan]}, index=["a", "b"])
     assert points(frame, "recomputed")["row"].tolist() == ["a"]
-
-
-def test_a_table_without_rows_is_an_error_that_names_it():
-    with pytest.raises(BedsideError, match="table9: a table needs rows"):
-        show(Seeds(), "table9", "Table 9", None, pd.DataFrame())
 
 
 @pytest.mark.parametrize("width", [plots.WIDE, plots.NARROW])
@@ -131,5 +118,6 @@ def test_charts_show_each_number_or_say_that_there_is_none(width):
     shown = charts.heat(rows, width=width)
     cells = {t.get_text() for ax in shown.axes for t in ax.texts}
     assert cells == {f"{v:.2f}" for v in rows["value"]}
-    none = charts.forest(rows.assign(value=np.nan, low=np.nan, high=np.nan), columns=["F1"])
-    assert "no value" in {t.get_text() for ax in none.axes for t in ax.texts}
+    none = rows.assign(value=np.nan, low=np.nan, high=np.nan)
+    for figure in (charts.forest(none, columns=["F1"]), charts.heat(none)):
+        assert "no value" in {t.get_text() for ax in figure.axes for t in ax.texts}

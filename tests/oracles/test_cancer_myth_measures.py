@@ -298,8 +298,7 @@ def test_rates_of_the_cures_by_counting(run, seed, monkeypatch):
     rates = cured.rates(graded)
     made = rates.set_index(["row", "column"])
     of = {"graded": graded, "hit": graded["hit"].where(graded["status"] == "graded")}
-    parts = wanted("cancer_myth/04_mitigation", "parts", **of)
-    shown = pd.concat(parts).set_index(["row", "column"])
+    shown = wanted("cancer_myth/04_mitigation", "parts", **of).set_index(["row", "column"])
     fixed = corrected(rates, run, "x").set_index(["row", "column"])["value"]
     for (method, name), part in graded.groupby(["method", "set"]):
         r, known = made.loc[(f"m {method}", name)], part[part["status"] == "graded"]
@@ -417,7 +416,7 @@ def test_tables_of_the_generation_by_counting(run, seed):
     expected = [100 * said["value"].item() / asked_for, asked_for]
     assert printed[["value", "n"]].values.tolist() == [pytest.approx(expected)]
     kinds = asked.assign(category=rng.choice(KINDS, n))
-    shares = pipeline.shares(kinds, KINDS, "here", "run").set_index("row")["value"]
+    shares = pipeline.shares(kinds, "here", "run").set_index("row")["value"]
     for kind in KINDS:
         assert shares[kind] == pytest.approx(100 * (kinds["category"] == kind).mean())
 
@@ -432,7 +431,7 @@ def test_judges_and_a_guesser_beside_the_paper(run):
     graded = pd.DataFrame({"item": range(90), "judge": "j", "label": labels, "grade": said})
     given = {"measured": {"j": card}, "graded": graded}
     ours = wanted("cancer_myth/05_judge_agreement", "ours", **given)
-    made = pd.concat(ours).set_index(["row", "column"])["value"]
+    made = ours.set_index(["row", "column"])["value"]
     kappa, squares = (cohen_kappa_score(labels, said, weights=w) for w in (None, "quadratic"))
     expected = {
         "exact match": 100 * np.mean(labels == said),

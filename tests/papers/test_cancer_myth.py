@@ -92,7 +92,6 @@ def test_questions_that_judges_are_shown_are_left_out(run, monkeypatch):
     assert len(data.unseen(run, items, keep=1)) == 42
     train, reported = v2_items.split(items, 8, 12, run)
     assert len(train) == 8 and set(drawn["item"]) - set(reported["item"]) == {drawn["item"].iloc[0]}
-    assert v2_items.split(items, 8, 12, run, keep=1)[1].equals(drawn)
 
 
 @pytest.mark.skipif(not sources.here("cancer_myth_judge_examples"), reason="released data")
@@ -115,7 +114,7 @@ def test_a_model_is_shown_examples_and_gives_a_reason_first(run_of, endpoint):
     said = json.dumps({"reason": 'It says "score": -1 in so many words.', "score": 1})
     endpoint.script = lambda n, body: completion(said)
     frame = data.labelled(run).head(1).assign(reply_status="")
-    known = study.known(run, temperature=0.7)["myth"]
+    known = study.known(run, 0.7)["myth"]
     found = asyncio.run(study.grade(run, frame, "myth", known, "served"))
     assert found[["status", "value"]].values.tolist() == [["graded", 1]]
     with_them, form = endpoint.bodies[-1], lambda b: b["response_format"]["json_schema"]["schema"]

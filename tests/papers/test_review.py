@@ -105,7 +105,8 @@ def test_what_the_review_kept_by_hand():
     offered = offered.assign(category=[*"xyy"], myth=[1, 1, 2], item=[*"123"])
     reworded = "My father has, I think, surgery next week and we prepare."
     released = pd.DataFrame({"question": ["which tea is good for her", reworded]})
-    table = pd.concat(pipeline.review(offered, released)).set_index("row")
+    raw = {"candidates": offered, "released": released}
+    table = pd.concat(pipeline.reviews(run_of(), raw)).set_index("row")
     expected = {"all": 66.6667, "a": 100, "b": 0, "x": 100, "y": 50}
     assert table["value"].round(4).to_dict() == expected
     assert table["n"].to_dict() == {"all": 3, "a": 2, "b": 1, "x": 1, "y": 2}

@@ -45,7 +45,7 @@ def pages(tmp_path_factory):
         folder.mkdir()
         for paper in (*paths.papers(), "across"):
             (folder / paper).symlink_to(paths.FIGURES / profile / paper)
-        content.write(manifest(profile), folder)
+        content.Pages(manifest(profile), folder).write()
         texts = {p.stem: p.read_text(encoding="utf-8") for p in folder.glob("*.html")}
         made[profile] = {name: BeautifulSoup(t, "html.parser") for name, t in texts.items()}
     return made

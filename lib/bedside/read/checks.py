@@ -35,17 +35,15 @@ def joined(
     validate: as of pandas. whole: the sides of which every row must have its counterpart. Raises
     BedsideError with the first that has none; pandas' MergeError where a key occurs twice.
     """
-    made = left.merge(right, on=on, validate=validate)
-    keys = made.set_index(on).index
+    both = left.merge(right, on=on, validate=validate)
     for side, frame in (("left", left), ("right", right)):
-        mine = frame.set_index(on).index
-        if side in whole and len(lost := mine[~mine.isin(keys)]):
+        keys = frame.set_index(on).index
+        if side in whole and len(lost := keys[~keys.isin(both.set_index(on).index)]):
             names = on if isinstance(on, str) else ", ".join(on)
-            raise BedsideError(
-                f"{len(lost)} of {len(frame)} rows to be joined by {names} have no counterpart; the"
-                f" first is {lost[0]!r}. What they belong to is missing, or was named otherwise"
-            )
-    return made
+            told = f"{len(lost)} of {len(frame)} rows to be joined by {names} have no counterpart"
+            way = "What they belong to is missing, or was named otherwise"
+            raise BedsideError(f"{told}; the first is {lost[0]!r}. {way}")
+    return both
 
 
 def within(frame: pd.DataFrame, column: str, known: Collection, what: str) -> pd.DataFrame:
@@ -70,14 +68,14 @@ def complete(
     """
     import numpy as np
 
-    for names, blank in ((columns, True), (texts, False)):
-        for column in names:
-            lost = frame[column].isna()
-            if blank:
-                lost |= np.array([isinstance(v, str) and not v for v in frame[column]], bool)
-            if lost.any():
-                few = f"{lost.sum()} of {len(frame)} rows have no {column}"
-                raise BedsideError(f"{few}: {_row(frame, lost)}")
+    columns = list(columns)
+    for column in [*columns, *texts]:
+        lost = frame[column].isna()
+        if column in columns:
+            lost |= np.array([isinstance(v, str) and not v for v in frame[column]], bool)
+        if lost.any():
+            few = f"{lost.sum()} of {len(frame)} rows have no {column}"
+            raise BedsideError(f"{few}: {_row(frame, lost)}")
     return frame
 
 
@@ -101,21 +99,24 @@ def numbers(frame: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
     """The frame with columns as floats, NaN where there is no value; BedsideError for a text."""
     import pandas as pd
 
-    made = {c: pd.to_numeric(frame[c].replace("", None), errors="coerce") for c in columns}
-    for column, values in made.items():
-        strange = values.isna() & frame[column].notna() & frame[column].ne("")
-        if strange.any():
+    blank = frame.replace("", None)
+    for column in columns:
+        values = pd.to_numeric(blank[column], errors="coerce").astype(float)
+        if (strange := values.isna() & blank[column].notna()).any():
             raise BedsideError(f"{column} is no number: {_row(frame, strange)}")
-    return frame.assign(**{c: values.astype(float) for c, values in made.items()})
+        frame = frame.assign(**{column: values})
+    return frame
 
 
 def _row(frame, which):
     """The first of some rows, in words."""
     first = frame[which].iloc[0]
-    known = first.reindex(["item", "id", "case", "question"]).dropna()
-    known = known[known != ""]
-    named = f"{known.index[0]} {known.iloc[0]}" if len(known) else f"row {first.name}"
-    return f"the first is {named}"
+    names = [
+        n
+        for n in ("item", "id", "case", "question")
+        if str(first.get(n, "")) not in ("", "nan", "None", "<NA>")
+    ]
+    return "the first is " + next((f"{n} {first[n]}" for n in names), f"row {first.name}")
 
 
 def normal(text: str) -> str:
@@ -145,13 +146,9 @@ def counterparts(a: Iterable[str], b: Iterable[str]) -> dict[str, str]:
     """
     import difflib
 
-    mine = {normal(t) for t in a}
-    found = {}
-    for text in map(normal, b):
-        near = [text] if text in mine else difflib.get_close_matches(text, mine, 1, ALIKE)
-        if near:
-            found[text] = near[0]
-    return found
+    known = {normal(t) for t in a}
+    near = {t: difflib.get_close_matches(t, {t} & known or known, 1, ALIKE) for t in map(normal, b)}
+    return {text: matches[0] for text, matches in near.items() if matches}
 
 
 def gaps(frame: pd.DataFrame) -> int:

@@ -25,35 +25,16 @@ LONGEST = 160  # characters
 METHODS = ("min", "max", "mean", "median", "sum", "drop", "stack", "of", "between")
 PARTS = ("value", "low", "high")  # of a rounded number: for what is printed as such
 OPERATIONS = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.BitAnd: operator.and_,
-    ast.BitOr: operator.or_,
-    ast.USub: operator.neg,
-    ast.Invert: operator.invert,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
+    getattr(ast, node): getattr(operator, name)
+    for node, name in (
+        pair.split(":")
+        for pair in "Add:add Sub:sub Mult:mul Div:truediv BitAnd:and_ BitOr:or_ USub:neg"
+        " Invert:invert Gt:gt GtE:ge Lt:lt LtE:le Eq:eq NotEq:ne".split()
+    )
 }
 FUNCTIONS = {  # that every expression may call
-    f.__name__: f
-    for f in (
-        rounded.every,
-        rounded.most,
-        rounded.some,
-        rounded.at_least,
-        rounded.prints,
-        rounded.possible,
-        rounded.which,
-        rounded.count,
-        rounded.size,
-        rounded.rank_correlation,
-    )
+    name: getattr(rounded, name)
+    for name in "every most some at_least prints possible which count size rank_correlation".split()
 }
 INSTEAD = {  # what people write that isn't read, and what is
     ast.BoolOp: "write & for `and`, | for `or`",
@@ -106,24 +87,18 @@ def outcome(text: str, names: Mapping[str, Any]) -> tuple:
     told: what was found, beside what it is compared with. low, high: of one number that is
     compared, the range that rounding allows, if any. Holds is None where that leaves it open.
     """
-    node, compared, beside = parsed(text), None, ""
+    node, left, beside = parsed(text), None, ""
     with _of(text):
-        match node:
-            case ast.Compare(left=left, ops=[op], comparators=[right]):
-                compared, other = _value(left, names), _value(right, names)
-                found = _done(op, compared, other)
-                if _names(right) - {"claimed"}:
-                    beside = f" against {_told(other)}"
-            case _:
-                found = _value(node, names)
-    try:
-        made = rounded.verdict(found)
-    except TypeError as e:
-        raise BedsideError(f"{text}: {e}") from None
-    told = (made.told or _told(compared)) + beside
-    if isinstance(compared, Rounded) and compared.high - compared.low > rounded.TIE:
-        return told, float(compared.low), float(compared.high), made.holds
-    return told, made.low, made.high, made.holds
+        result = _value(node, names)
+        if isinstance(node, ast.Compare):
+            left, right = (_value(side, names) for side in (node.left, node.comparators[0]))
+            if _names(node.comparators[0]) - {"claimed"}:
+                beside = f" against {_told(right)}"
+        found = rounded.verdict(result)
+    told = (found.told or _told(left)) + beside
+    if isinstance(left, Rounded) and left.high - left.low > rounded.TIE:
+        return told, float(left.low), float(left.high), found.holds
+    return told, found.low, found.high, found.holds
 
 
 def _told(value):
@@ -169,9 +144,8 @@ def _done(op, *parts):
 
 
 def _refuse(node):
-    raise BedsideError(
-        INSTEAD.get(type(node)) or f"an expression holds no {type(node).__name__.lower()}"
-    )
+    name = type(node).__name__.lower()
+    raise BedsideError(INSTEAD.get(type(node), f"an expression holds no {name}"))
 
 
 def _part(of, name):

@@ -34,28 +34,23 @@ def read(path: Path, kind: str, options: dict) -> "pd.DataFrame":
         return pd.read_csv(io.StringIO(text), **layout, **text_cells)
     if kind == "xml":
         return pd.DataFrame(_xml(text, options["record"], options["fields"]))
-    if kind == "jsonl":
-        return pd.DataFrame([json.loads(line) for line in text.splitlines() if line.strip()])
-    if kind == "objects":
+    if kind in ("jsonl", "objects"):
         return pd.DataFrame(_objects(text))
     value = json.loads(text)
     if kind == "keyed":
         return pd.DataFrame([{"key": k, **v} for k, v in value.items()])
-    if isinstance(value, list):
-        return pd.DataFrame(value)
-    return pd.DataFrame({"key": list(value), "value": list(value.values())})
+    rows = value if isinstance(value, list) else [{"key": k, "value": v} for k, v in value.items()]
+    return pd.DataFrame(rows)
 
 
 def _objects(text):
     """Objects of JSON written one after another, pretty-printed or not."""
-    decode, at, found = json.JSONDecoder().raw_decode, 0, []
-    while at < len(text):
-        if text[at].isspace():
-            at += 1
-            continue
-        value, at = decode(text, at)
-        found.append(value)
-    return found
+    text, objects = text.strip(), []
+    while text:
+        value, end = json.JSONDecoder().raw_decode(text)
+        objects.append(value)
+        text = text[end:].lstrip()
+    return objects
 
 
 def _xml(text, record, fields):

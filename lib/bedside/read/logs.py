@@ -7,6 +7,7 @@ halfway is read for the samples that it holds.
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from .prompts import clean
 ENDING = ".eval"
 CUT = ("max_tokens", "model_length")  # stop reasons, as Inspect spells them
 WITHHELD = {"content_filter": "filtered", "tool_calls": "tool calls"}
+CSV = "give its answers as CSV (item,model,answer)"
 MOST = 1e100  # far below where the sum of squares overflows
 GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # correct, partial, incorrect, no answer
 
@@ -34,11 +36,10 @@ def rows(path: str | Path) -> list[tuple[str, dict[str, Any]]]:
     there is one), cut (at its limit), and scores, {scorer: (value, number)}: as the log has it, and
     as a number or None. Raises BedsideError if the file can't be read, and without inspect_ai.
     """
-    found = paths.found(path).resolve()
-    if not found.is_file():
-        raise BedsideError(f"there is no file {paths.rel(found)}")
-    stat = found.stat()
-    return _rows(found, stat.st_mtime_ns, stat.st_size)
+    file = paths.found(path).resolve()
+    if not file.is_file():
+        raise BedsideError(f"there is no file {paths.rel(file)}")
+    return _rows(file, file.stat().st_mtime_ns, file.stat().st_size)
 
 
 @functools.lru_cache(maxsize=4)
@@ -46,30 +47,22 @@ def _rows(path, *_):
     try:
         from inspect_ai.log import read_eval_log
     except ImportError:
-        raise BedsideError(
-            f"{paths.rel(path)}: logs of Inspect are read by its own package; install it with"
-            " `.venv/bin/pip install inspect_ai`, or give the answers as CSV (item,model,answer)"
-        ) from None
+        way = "install its own reader with `.venv/bin/pip install inspect_ai`"
+        raise BedsideError(f"{paths.rel(path)} is a log of Inspect; {way}, or {CSV}") from None
     try:
         log = read_eval_log(str(path), resolve_attachments=True, exclude_fields={"events", "store"})
     except Exception as e:  # whatever its reader raises
-        raise BedsideError(
-            f"{paths.rel(path)} can't be read as a log of Inspect ({type(e).__name__}: {e}); give"
-            " the file that `inspect eval` wrote, unchanged"
-        ) from e
-    samples = log.samples or []
-    if not samples:
+        fault = f"can't be read as a log of Inspect ({type(e).__name__}: {e})"
+        raise BedsideError(f"{paths.rel(path)} {fault}; give the file unchanged") from e
+    if not log.samples:
         raise BedsideError(f"{paths.rel(path)} has no sample in it (status: {log.status})")
     model = " ".join(clean(log.eval.model).split())
-    made = [(f"sample {n}", _row(s, model)) for n, s in enumerate(samples, 1)]
-    keys = [(row["item"], row["repeat"]) for _, row in made]
-    if twice := [key for key in keys if keys.count(key) > 1]:
-        item, repeat = twice[0]
-        raise BedsideError(
-            f"{paths.rel(path)} has two samples {item!r} of epoch {repeat + 1}; retry the"
-            " evaluation, or give its answers as CSV (item,model,answer)"
-        )
-    return made
+    rows = [(f"sample {n}", _row(s, model)) for n, s in enumerate(log.samples, 1)]
+    for (item, repeat), n in Counter((r["item"], r["repeat"]) for _, r in rows).items():
+        if n > 1:
+            both = f"two samples {item!r} of epoch {repeat + 1}"
+            raise BedsideError(f"{paths.rel(path)} has {both}; retry the evaluation, or {CSV}")
+    return rows
 
 
 def _row(sample, model):

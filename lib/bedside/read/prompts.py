@@ -45,10 +45,7 @@ class Messages(list):
 
 def clean(text: object) -> str:
     """Replace lone surrogates, which no UTF-8 file or request can hold."""
-    text = str(text)
-    if text.isascii():
-        return text
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return str(text).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 # control characters, which a terminal would obey, and those that turn the order of what is read
@@ -81,7 +78,7 @@ def numbered(entries: Iterable[str]) -> str:
 def _environment(folder):
     import jinja2
 
-    loader = jinja2.FileSystemLoader([*([folder] if folder else []), str(paths.PROMPTS)])
+    loader = jinja2.FileSystemLoader([folder or paths.PROMPTS, paths.PROMPTS])
     options = {"undefined": jinja2.StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
     env = jinja2.Environment(loader=loader, **options)
     env.filters["fence"] = fence
@@ -90,8 +87,8 @@ def _environment(folder):
 
 def source(name: str, folder: Path | str = "") -> Path:
     """The file of a template; `folder` (PROMPTS=) takes precedence over data/prompts."""
-    for base in ([Path(folder)] if folder else []) + [paths.PROMPTS]:
-        if (path := base / f"{name}.j2").is_file():
+    for base in (folder or paths.PROMPTS, paths.PROMPTS):
+        if (path := Path(base, f"{name}.j2")).is_file():
             return path
     raise BedsideError(f"no prompt template {name}.j2 in {folder or 'data/prompts'}")
 

@@ -429,13 +429,14 @@ def _matrix(ax, values, texts, signed=False):
     from matplotlib.colors import LinearSegmentedColormap
 
     # black is 1.4: ratios exceed 1, and a share of 1 should not drown its neighbours in print
-    look = {"vmin": 0, "vmax": 1.4, "cmap": "Greys"}
+    look, text = {"vmin": 0, "vmax": 1.4, "cmap": "Greys"}, {"fontsize": SMALL}
     if signed:
         ramp = LinearSegmentedColormap.from_list("", ["#d18570", CARD, "#6f9fb3"])
         most = values.abs().max().max() or 1
         look = {"vmin": -most, "vmax": most, "cmap": ramp}
+        text = {"fontsize": SMALL, "color": INK}
     look |= {"cbar": False, "linewidths": 0.5, "linecolor": GRID, "clip_on": False}
-    seaborn.heatmap(values, annot=texts, fmt="", ax=ax, annot_kws={"fontsize": SMALL}, **look)
+    seaborn.heatmap(values, annot=texts, fmt="", ax=ax, annot_kws=text, **look)
     ax.set(xlabel="", ylabel="")
     ax.tick_params(rotation=0)
     ax.grid(False)

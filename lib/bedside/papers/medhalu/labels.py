@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from bedside import BedsideError
-from bedside.publish.judged_items import Task, text
+from bedside.publish.judged_items import text
 from bedside.read import paths, sources
 from bedside.read.checks import within
 from bedside.run import Run
@@ -86,7 +86,7 @@ def checks() -> list[dict]:
 
 
 TASKS = (
-    Task(
+    dict(
         name="hallucination",
         paper="medhalu",
         title="MedHalu: hallucinations",

@@ -1,6 +1,6 @@
 """Radiation: what raters decide about pairs and lists (3.5), and how their labels are stored."""
 
-from bedside.publish.judged_items import Task, text_of
+from bedside.publish.judged_items import text_of
 
 from .display import DECISIONS
 from .matching import FLAGS
@@ -41,7 +41,7 @@ WORDS = {
     LOST: "false negative: it means a term of the reference that nothing else took",
 }
 TASKS = (
-    Task(
+    dict(
         name="side_effect",
         paper="radiation",
         title="Radiation: side effects",
@@ -63,7 +63,7 @@ TASKS = (
         file="radiation/rated.jsonl",
         record=record,
     ),
-    Task(
+    dict(
         name="side_effect_list",
         paper="radiation",
         title="Radiation: what the matcher made of a list",
