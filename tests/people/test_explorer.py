@@ -37,7 +37,7 @@ from explorer_page import (
 from bedside import BedsideError, explorer, stats
 from bedside import __main__ as steps
 from bedside.explorer import counts as counted
-from bedside.publish import judged_items, verification
+from bedside.publish import judged_items
 from bedside.read.surroundings import here
 from browser import violations, watched
 from judged import kept_in
@@ -71,20 +71,6 @@ def test_a_reply_twice_or_another_page_is_an_error():
         explorer.html(document([row(), row()]))
     with pytest.raises(BedsideError, match="not an explorer page"):
         explorer.read("<html></html>")
-
-
-def test_verification_compares_what_a_page_holds_and_not_how_it_is_packed():
-    def same(name, before, now):
-        return verification.same(name, before and before.encode(), now.encode(), explorer.read)
-
-    empty = dict.fromkeys(("papers", "judge", "cards", "shared"), {})
-    document = {"profile": "sample", "about": "", **empty, "rows": []}
-    text, page = explorer.html(document), "sample/explorer.html"
-    packed = base64.b64encode(gzip.compress(json.dumps(document).encode(), 1)).decode()
-    other = explorer.PARCEL.sub(lambda m: m[0].replace(m[1], packed), text, count=1)
-    assert other != text and same(page, text, other)
-    assert not same(page, text, explorer.html({**document, "about": "x"}))
-    assert not same(page, None, text) and not same("sample/a.csv", text, other)
 
 
 def test_after_one_study_alone_a_run_has_an_explorer_and_the_sample_keeps_its_own(
