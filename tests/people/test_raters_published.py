@@ -255,7 +255,7 @@ def test_medhalus_annotations_are_read_as_they_were_given(world, tmp_path, monke
 
     def read():
         run = run_of("medhalu", "02_detection", tmp_path, monkeypatch)
-        made = annotations(run, asyncio.run(medhalu.benchmark(run, "built", 0, "", 0)))
+        made = annotations(run, asyncio.run(medhalu.benchmark(run, "built", 0, "")))
         return made[made["repeat"] == "Ann"].set_index("item")
 
     own = read()
