@@ -116,11 +116,13 @@ def rated_plain(run):
 def labelled_replies(run, replies):
     """Of these replies (item, model, answer) those that Bedside's authors labelled blind: + label.
 
-    A reply that was recorded anew since then isn't among them. Profile sample only.
+    A reply that was recorded anew since then isn't among them, and none of profile public.
     """
+    if run.profile != "sample":
+        return replies.head(0).assign(label=0)
     labels = run.load("cancer_myth_labelled_replies").drop(columns=["labelled_by", "date"])
-    told = replies.assign(answer_digest=replies["answer"].map(digest))
-    return told.merge(labels, on=["item", "model", "answer_digest"], validate="one_to_one")
+    replies = replies.assign(answer_digest=replies["answer"].map(digest))
+    return replies.merge(labels, on=["item", "model", "answer_digest"], validate="many_to_one")
 
 
 def _plain_grades(labels):
