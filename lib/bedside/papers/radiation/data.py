@@ -77,6 +77,19 @@ def specify(text, site, item=""):
     return MENTION.sub(lambda m: f"{m[0]} ({site})", text)
 
 
+def labelled_replies(run, pairs):
+    """Of these pairs (predicted, reference) those that Bedside's authors labelled blind: + label.
+
+    Pairs of lists that were recorded anew since then aren't among them, and none of public.
+    """
+    if run.profile != "sample":
+        return pairs.head(0)
+    labels = run.load("radiation_labelled_replies")
+    labels = labels.assign(said=labels["predicted"].map(normal))[["said", "reference", "label"]]
+    pairs = pairs.drop(columns="label").assign(said=pairs["predicted"].map(normal))
+    return pairs.merge(labels, on=["said", "reference"], validate="many_to_one")
+
+
 def difference(base: str, specified: str) -> list[tuple[str, str]]:
     """The exact difference of a pair, word by word: [(removed text, added text)] in order.
 
