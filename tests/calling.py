@@ -6,6 +6,7 @@ know of the library stands here, and nowhere else.
 
 import asyncio
 import contextlib
+import copy
 import io
 import itertools
 import json
@@ -85,9 +86,14 @@ class World:
         for each, entry in self.entries.items():
             lines = [f"{k} = {toml(v)}" for k, v in entry.items()]
             text += "\n".join([f"\n[{json.dumps(each)}]", *lines]) + "\n"
-        (self.folder / "data/models.toml").write_text(text, encoding="utf-8")
-        registry._read.cache_clear()
+        self.write_models(text)
         return name
+
+    def write_models(self, content):
+        """Let entries be those of a text, as of another process."""
+        content = content if isinstance(content, bytes) else content.encode()
+        (self.folder / "data/models.toml").write_bytes(content)
+        registry._read.cache_clear()
 
     def elsewhere(self, name):
         """The same models in a checkout of its own, with a make of its own."""
@@ -176,14 +182,6 @@ class World:
         self.patch.setattr(sending, "PAUSE_S", 4 * seconds)
         self.patch.setattr(sending, "LONGEST_PAUSE_S", 32 * seconds)
 
-    def read_again(self):
-        """Let entries be read anew, as by another process."""
-        registry._read.cache_clear()
-
-    def mend(self):
-        """Mend damaged recordings, as `make doctor` does."""
-        return self.command("doctor")
-
     # ---- what came of it
 
     @property
@@ -215,6 +213,22 @@ def _asking(folder, make, items, minute, how):
             return asyncio.run(run.ask(asked))
         prompts = {i: f"question {i}" for i in items}
         return bedside.ask(prompts, "mine", **{"mode": "record", "max_tokens": 20, **how})
+
+
+NONSENSE = ["", "²", "9" * 5000, "\ud800", "\x1b[2J", [], {}, [[1]], {"a": None}, None, True]
+NONSENSE += [0, -1, 0.5, 10**400, 1e308, float("nan"), float("inf"), {"message": ["x"], "code": {}}]
+
+
+def spoilt(whole, rng):
+    """A value with one to three parts of it replaced by nonsense."""
+    box = [json.loads(json.dumps(whole))]
+    for _ in range(rng.randint(1, 3)):
+        place, key = box, 0
+        while place[key] and isinstance(place[key], dict | list) and rng.random() > 0.2:
+            place = place[key]
+            key = rng.choice(list(place) if isinstance(place, dict) else range(len(place)))
+        place[key] = copy.deepcopy(rng.choice(NONSENSE))
+    return box[0]
 
 
 def bytes_of(line):

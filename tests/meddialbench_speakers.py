@@ -15,10 +15,10 @@ FOUND = pd.DataFrame(
             f"case-{x}",
             f"Disease {x}",
             [f"{x} disease"],
-            "50-year-old man",
+            "a man",
             f"My toe number {x} hurts.",
             "",
-            ["a", "b"],
+            [],
         )
         for x in "AB"
     ],
@@ -32,9 +32,8 @@ def speaker(lines, who, plain):
     async def say(c):
         n = len(c.turns) - (who == "patient")
         line = lines[n] if n < len(lines) else plain.format(n)
-        return replace(
-            line if isinstance(line, Reply) else Reply("", "m", "", text=line), key=f"{who[0]}{n}"
-        )
+        reply = line if isinstance(line, Reply) else Reply("", "m", "", text=line)
+        return replace(reply, key=f"{who[0]}{n}")
 
     return say
 
@@ -47,13 +46,8 @@ def held(doctor=(), patient=(), turns=4, last='{"diagnosis": "Gout"}'):
         asked.append(c)
         return replace(last, key="x") if isinstance(last, Reply) else Reply("", "m", "x", text=last)
 
+    doctor = speaker(doctor, "doctor", "Is there anything about number {} to tell?")
+    patient = speaker(patient, "patient", "I can tell thing number {} about it.")
     (c,) = talks.planned(FOUND[:1], {"plain": ()}, ["m"], "p", turns)
-    asyncio.run(
-        talks.hold(
-            [c],
-            speaker(doctor, "doctor", "Is there anything about number {} to tell?"),
-            speaker(patient, "patient", "I can tell thing number {} about it."),
-            diagnose,
-        )
-    )
+    asyncio.run(talks.hold([c], doctor, patient, diagnose))
     return c, len(asked)

@@ -5,18 +5,16 @@
 
 The path of a request names one of PERSONAS. It refuses what its provider refuses, in the provider's
 form; else it answers what was asked: prose, a list, a turn of a dialogue, JSON; another text for
-each question, the same whenever it is asked. Faults, failures and a limit of requests come on top.
+each question, the same whenever it is asked.
 """
 
 import json
 import re
 import threading
-import time
-from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-import conftest
+import endpoints
 from bedside.asking import store
 from provider_words import (
     THOUGHT,
@@ -48,8 +46,6 @@ OPENAI |= {"logit_bias", "logprobs", "top_logprobs", "store", "metadata"}
 EFFORTS = {"none": 0, "minimal": 0.1, "low": 0.3, "medium": 1, "high": 3, "xhigh": 9, "max": 9}
 REFUSED = "Unsupported parameter: '{0}' is not supported with this model."
 ONLY_1 = "Unsupported value: '{0}' does not support {1} with this model, only the default (1)."
-SERVER = 500, "server_error", "The server had an error, try again."
-SLOW = 429, "rate_limit_exceeded", "Rate limit reached for requests."
 CREDITS = 402, None, "Insufficient credits: add more, or ask for fewer tokens."
 FORBIDDEN = 422, None, "Extra inputs are not permitted"
 INVALID = "invalid_request_error"
@@ -81,7 +77,6 @@ class Persona:
     more: dict = field(default_factory=dict)  # what else stands in an answer
     bare: bool = False  # whether it completes bare prompts too
     roles: tuple = ("system", "user", "assistant")  # of messages
-    most: int | None = None  # tokens of a reply that may be asked for
 
 
 PERSONAS = {
@@ -208,18 +203,12 @@ PERSONAS |= {
         missing=(404, "DeploymentNotFound", "The deployment {0} does not exist."),
         flags=(400, "content_filter", "The prompt triggered the content management policy."),
     ),
-    "azure-plain": replace(
-        PERSONAS["openai"],
-        names=".+",
-        flags=(400, "content_filter", "The prompt triggered the content management policy."),
-    ),
     # older ones take a temperature, and think when they are told to
     "anthropic-4": replace(PERSONAS["anthropic"], names="claude-", refuses={}, thinks=0),
     "vllm-thinking": replace(PERSONAS["vllm"], message=tagged, thinks=300, fenced=True),
     "vllm-opened": replace(PERSONAS["vllm"], message=closed, thinks=300, fenced=True),
     # a template that knows the user and the model alone, in turn
     "vllm-gemma": replace(PERSONAS["vllm"], roles=("user", "assistant")),
-    "openai-short": replace(PERSONAS["openai"], names=".+", most=16_384),
 }
 KEY = "key-of-these-tests-0123456789abcdef"
 FLAGGED = "please flag this"
@@ -268,11 +257,6 @@ def _wrong(p, body):
     limits = {n: v for n, v in body.items() if n in ("max_tokens", "max_completion_tokens")}
     if len(limits) > 1 or any(type(v) is not int or v < 1 for v in limits.values()):
         return "Give one limit of tokens, a positive integer.", "max_tokens"
-    if p.most and (most := max(limits.values(), default=0)) > p.most:
-        supports = f"This model supports at most {p.most} completion tokens"
-        return f"max_tokens is too large: {most}. {supports}, whereas you provided {most}.", next(
-            iter(limits)
-        )
     text = "\n".join(m["content"] for m in body["messages"])
     if tokens(text) + sum(limits.values()) > WINDOW:
         return f"This model's maximum context length is {WINDOW} tokens.", "messages"
@@ -346,56 +330,14 @@ def without_template(made):
     return {**made, "object": "text_completion", "choices": choices}
 
 
-# ---- faults: {name: what is sent in a completion's place}
-
-
-def _with(made, **members):
-    """A completion whose message, or choice, has other members."""
-    choice = made["choices"][0]
-    message = choice["message"] | {k: v for k, v in members.items() if k == "content"}
-    rest = {k: v for k, v in members.items() if k != "content"}
-    return {**made, "choices": [{**choice, "message": message, **rest}]}
-
-
-def text_of(made):
-    return str(made["choices"][0]["message"].get("content", ""))
-
-
-BUSY = b"<html>one moment, please</html>"
-FAULTS = {
-    "429 with Retry-After": lambda made: (429, {"Retry-After": "0.05"}, openai(*SLOW)),
-    "429": lambda made: (429, {}, openai(*SLOW)),
-    "500": lambda made: (500, {}, openai(*SERVER)),
-    "503": lambda made: (503, {}, BUSY),
-    "cut": lambda made: (200, {}, "cut"),
-    "no JSON": lambda made: (200, {}, BUSY),
-    "error in 200": lambda made: openrouter(502, None, "Provider returned error"),
-    "finish error": lambda made: _with(
-        made, content=text_of(made)[: len(text_of(made)) // 2], finish_reason="error"
-    ),
-    "error object in 200": lambda made: mistral(503, "3505", "The engine is overloaded."),
-    "finish network_error": lambda made: _with(
-        made, content=text_of(made)[: len(text_of(made)) // 2], finish_reason="network_error"
-    ),
-    "blank": lambda made: _with(made, content=" \n"),
-    "choices": lambda made: {**made, "choices": ["x"]},
-    "integer": lambda made: _with(made, content=7),
-    "parts": lambda made: _with(made, content=[{"type": "text", "text": text_of(made)}]),
-    "usage list": lambda made: {**made, "usage": [1]},
-    "usage strings": lambda made: {**made, "usage": {"prompt_tokens": "9", "total_tokens": "x"}},
-}
-GOOD = "", "parts", "usage list", "usage strings"  # kinds that bring an answer
-
-
 @dataclass(frozen=True)
 class Exchange:
-    """What was asked and what was sent."""
+    """What was asked; the status of a refusal, or '' for an answer; its text without thoughts."""
 
     persona: str
     body: dict
-    kind: str  # '' a plain answer, else the name of a fault, a status, or 'limit'
-    text: str  # the answer without thoughts, where a good one was sent
-    at: float  # s, monotonic
+    kind: str
+    text: str
 
     @property
     def messages(self):
@@ -403,28 +345,15 @@ class Exchange:
         return store.digest(self.body["messages"])[:16]
 
 
-class Providers(conftest.Endpoint):
-    """The endpoint; `log` holds each Exchange. What it does can be set at any time.
+class Providers(endpoints.Endpoint):
+    """The endpoint; `log` holds each Exchange. failing(body): of FAILING, what is sent, or None."""
 
-    failing(body): of FAILING, what is sent, or None; spoilt(body, n): of FAULTS, by which a
-    request's n-th answer is spoilt, or ''; per_minute, minute, retry_after: a limit of requests in
-    any so many seconds, and whether a refusal says when to come back.
-    """
-
-    FAILING = {
-        404: lambda p: p.missing,
-        402: lambda p: CREDITS,
-        "quota": lambda p: p.broke,
-        500: lambda p: SERVER,
-    }
+    FAILING = {404: lambda p: p.missing, "quota": lambda p: p.broke}
 
     def __init__(self):
         super().__init__()
         self.RequestHandlerClass, self.script = _Handler, self._answer
-        self.failing, self.spoilt = (lambda body: None), (lambda body, n: "")
-        self.per_minute, self.minute, self.retry_after = None, 60.0, True
-        self.log, self.request = [], threading.local()
-        self._tries, self._passed = Counter(), deque()
+        self.failing, self.log, self.request = (lambda body: None), [], threading.local()
 
     def __enter__(self):
         return self
@@ -446,45 +375,22 @@ class Providers(conftest.Endpoint):
             return 404, {}, {"error": {"message": f"no such route: {self.request.path}"}}
         if bare:
             body = {**body, "messages": [{"role": "user", "content": body["prompt"]}]}
-        kind, text, action = self._chosen(PERSONAS[name], body)
-        if bare and action[0] == 200:
-            action = (*action[:2], json.dumps(without_template(json.loads(action[2]))).encode())
+        p = PERSONAS[name]
+        key = self.request.headers.get("Authorization", "").removeprefix("Bearer ")
+        failing = self.failing(body)
+        error = failing and _filled(self.FAILING[failing](p), body["model"])
+        if error := error or refusal(p, key, body):
+            kind, text, action = str(error[0]), "", (error[0], {}, p.words(*error))
+        else:
+            kind, (made, text) = "", completion(p, body)
+            made = without_template(made) if bare else made
+            action = 200, {}, p.lines + json.dumps(made).encode()
         with self.lock:
-            self.log.append(Exchange(name, body, kind, text, time.monotonic()))
+            self.log.append(Exchange(name, body, kind, text))
         return action
 
-    def _chosen(self, p, body):
-        """(kind, text of a good answer, what conftest's handler is to send)."""
-        if wait := self._wait():
-            headers = {"Retry-After": f"{wait:.2f}"} if self.retry_after else {}
-            return "limit", "", (429, headers, p.words(*SLOW))
-        key = self.request.headers.get("Authorization", "").removeprefix("Bearer ")
-        if failing := self.failing(body):
-            error = _filled(self.FAILING[failing](p), body["model"])
-        else:
-            error = refusal(p, key, body)
-        if error:
-            return str(error[0]), "", (error[0], {}, p.words(*error))
-        made, text = completion(p, body)
-        with self.lock:
-            self._tries[asked := store.digest(body)] += 1
-        kind = self.spoilt(body, self._tries[asked])
-        sent = FAULTS[kind](made) if kind else (200, {}, p.lines + json.dumps(made).encode())
-        return kind, text if kind in GOOD else "", sent
 
-    def _wait(self):
-        """Seconds until the limit lets a request through; 0 lets this one through."""
-        now = time.monotonic()
-        with self.lock:
-            while self._passed and now - self._passed[0] >= self.minute:
-                self._passed.popleft()
-            if self.per_minute and len(self._passed) >= self.per_minute:
-                return self._passed[0] + self.minute - now + 0.01
-            self._passed.append(now)
-            return 0
-
-
-class _Handler(conftest._Handler):
+class _Handler(endpoints._Handler):
     def do_POST(self):
         self.server.request.path, self.server.request.headers = self.path, self.headers
         super().do_POST()

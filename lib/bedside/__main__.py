@@ -64,31 +64,26 @@ def settings_check(given, write=""):
     from .read import questions
     from .write import frames
 
-    name = given.get("run", "")
-    asked = {n: v for n, v in given.items() if n != "run"}
+    run = {k: v for k, v in given.items() if k == "run" and v}
+    asked = {k: v for k, v in given.items() if k != "run"}
     settings.validated(**asked)
-    given = settings.entered(asked, name)
+    given = settings.entered(asked, run.get("run", "")) | run
     brought = settings.validated(answers=given.get("answers", "")).answers
     if brought:
         questions.answer_rows(brought)  # raises its faults before anything runs
-    given |= {"run": name} if name else {}
     if given.get("profile") == settings.PROFILE:  # which a run has once it is kept
         del given["profile"]
-    text = json.dumps(given, indent=1) + "\n"
-    if write:
-        path = Path(write)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        folder = settings.outputs(given.get("profile") or settings.PROFILE)
-        paths.write(f"{write}.folder", paths.rel(folder))
-        for done in frames.missing(folder):  # it has to run once more
-            (path.parent / f"{done}.done").unlink(missing_ok=True)
-        newer = brought and path.is_file() and _newer(brought, path)
-        if newer or not path.is_file() or path.read_text() != text:
-            paths.write(path, text)
-
-
-def _newer(file, than):
-    return Path(file).stat().st_mtime_ns > Path(than).stat().st_mtime_ns
+    if not write:
+        return
+    path, text = Path(write), json.dumps(given, indent=1) + "\n"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    folder = settings.outputs(given.get("profile") or settings.PROFILE)
+    paths.write(f"{write}.folder", paths.rel(folder))
+    for done in frames.missing(folder):  # it has to run once more
+        (path.parent / f"{done}.done").unlink(missing_ok=True)
+    same = path.is_file() and path.read_text() == text
+    if not same or brought and Path(brought).stat().st_mtime_ns > path.stat().st_mtime_ns:
+        paths.write(path, text)
 
 
 def run(names, given, jobs=0, stamps=""):
@@ -97,24 +92,20 @@ def run(names, given, jobs=0, stamps=""):
     jobs: how many at once; 0: one for each core, but one after the other if models are called.
     stamps: a folder for an empty file <name>.done for each that is done; then none is for none.
     """
-    from .asking import budget, progress
+    from .asking import budget, embedded, progress
     from .build import notebooks, settings
     from .publish import pages
-    from .publish.pages import tell_calls
 
     if not str(jobs).isdecimal():
         raise BedsideError(f"JOBS={jobs}: give a whole number")
-    jobs = int(jobs)
     names = [n.removeprefix("notebooks/").removesuffix(".ipynb") for n in names]
     names = names or ([] if stamps else notebooks.listed())
     settings.keep(given)
-    every = {n.lower() for n in commands.taken("notebooks")} - {*notebooks.ONLY_SOME}
-    own = {k: v for k, v in given.items() if k not in every}
-    taken = [notebooks.typed(n, own) for n in names] if own else ()
-    for name in own if taken else ():
-        if not any(name in mine for mine in taken):
-            told = name.upper() if name in notebooks.ONLY_SOME else name
-            print(f"{told} is for other notebooks; it changes nothing here")
+    common = {n.lower() for n in commands.taken("notebooks")} - {*notebooks.ONLY_SOME}
+    own = {k: v for k, v in given.items() if k not in common}
+    taken = {k for n in names for k in notebooks.typed(n, own)} if own and names else own
+    for name in own.keys() - taken:
+        print(f"{name} is for other notebooks; it changes nothing here")
     passed = []
 
     def done(name, seconds):
@@ -125,33 +116,24 @@ def run(names, given, jobs=0, stamps=""):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.touch()
 
-    calling = given.get("mode") in ("record", "fresh")
+    calling, profile = given.get("mode") in ("record", "fresh"), given.get("profile", "sample")
     _tell_whose(names, given)
     if calling:
-        _fetch_weights(given)
+        for model in {*given.get("models", "").split(), given.get("judge")} & {*embedded.known()}:
+            embedded.weights(model)  # fetched where its progress is seen
         jobs = jobs or 1  # calls share an endpoint and its limits
         here.terminal = progress.terminal()
         budget.make()  # opens an account for the kernels: without make there is none
     try:
-        notebooks.run_all(names, given, jobs, done)
+        notebooks.run_all(names, given, int(jobs), done)
     except BedsideError:  # the pages say what is missing, with what there is
-        folder = settings.outputs(given.get("profile", "sample"))
-        if here.run and (folder / ".parts").is_dir():
+        if here.run and (settings.outputs(profile) / ".parts").is_dir():
             with contextlib.suppress(BedsideError):
-                pages.merge(given.get("profile", "sample"))
+                pages.merge(profile)
         raise
     finally:
         if calling:
-            tell_calls(settings.outputs(given.get("profile", "sample")))
-
-
-def _fetch_weights(given):
-    """Fetch the weights of embedded models that are named, where their progress is seen."""
-    from .asking import embedded
-
-    named = {*given.get("models", "").split(), given.get("judge")}
-    for name in sorted(named & embedded.known().keys()):
-        embedded.weights(name)
+            pages.tell_calls(settings.outputs(profile))
 
 
 def _tell_whose(names, given):
@@ -162,9 +144,7 @@ def _tell_whose(names, given):
     taken = {k: v for k, v in given.items() if k in ("profile", "mode", "models", "judge")}
     run = settings.validated(**taken)
     for name in names:
-        if line := judges.whose_texts_go(
-            run.profile, *name.rpartition("/")[::2], run.mode, run.judge
-        ):
+        if line := judges.whose_texts_go(run.profile, *name.split("/"), run.mode, run.judge):
             print(line, flush=True)
 
 
@@ -177,33 +157,23 @@ def record(paper, given):
 
 
 def index(given):
-    """Merge manifests, write claims and pages; print a summary of the run."""
+    """Merge manifests, write claims and pages; print where they are."""
     from .build import settings
     from .publish import pages
     from .publish.pages import across, content
-    from .read import claims
 
     profile, since = given.get("profile", "sample"), surroundings.began()
-    local = settings.outputs(profile, private=True)
-    apart = (local / ".parts").is_dir() and local != settings.outputs(profile)
-    private = apart and pages.merge(profile, private=True)  # first, so that pages can link to it
-    manifest = pages.merge(profile)
-    content.write_notebooks(manifest, settings.outputs(profile))
-    across.write(manifest, settings.outputs(profile))
-    entries, folder = manifest["notebooks"].values(), paths.rel(settings.outputs(profile))
-    print(
-        f"{sum(len(e['outputs']) for e in entries)} outputs in {folder}"
-        + (f"; {time.time() - since:.0f} s" if since else "")
-    )
-    counts = claims.tally(c for e in entries for c in e["claims"])
-    for rank, told in zip(claims.WEIGHT, ("The papers' central claims:", "The papers' details:")):
-        print(told, ", ".join(f"{claims.WORDS[v]} {n}" for v, n in counts[rank].items()))
-    if private:
-        content.write_notebooks(private, local)
-        count = sum(len(e["outputs"]) for e in private["notebooks"].values())
-        place = f"{paths.rel(local)}/index.html"
-        print(f"{count} outputs that rest on texts which stay on this machine: {place}")
-    print(f"Open {folder}/index.html")
+    folder, local = (settings.outputs(profile, private=private) for private in (False, True))
+    apart = local != folder and (local / ".parts").is_dir()
+    for place in [local] * apart + [folder]:  # the private ones first, so that pages link to them
+        manifest = pages.merge(profile, private=place != folder)
+        content.Pages(manifest, place).write_notebooks()
+        count = sum(len(e["outputs"]) for e in manifest["notebooks"].values())
+        private = " that rest on texts which stay on this machine" * (place != folder)
+        print(f"{count} outputs{private}: open {paths.rel(place)}/index.html")
+    across.write(manifest, folder)
+    if since:
+        print(f"{time.time() - since:.0f} s")
 
 
 def explorer(given):
@@ -214,35 +184,33 @@ def explorer(given):
     from .annotation import raters
     from .build import settings
     from .explorer import write
-    from .publish import judged_items
-    from .publish.pages import ACROSS, pages
+    from .publish import judged_items, pages
 
-    apart = ("mode", "budget_usd", "budget_total")
-    chosen = {k: v for k, v in given.items() if k not in apart}
-    profile = chosen.get("profile") or settings.PROFILE
-    folder = settings.outputs(profile, settings.changed(chosen))
-    path, some = folder / "explorer.html", judged_items.here(**{**chosen, "profile": profile})
+    chosen = {k: v for k, v in given.items() if k not in ("mode", "budget_usd", "budget_total")}
+    chosen["profile"] = chosen.get("profile") or settings.PROFILE
+    folder = settings.outputs(chosen["profile"], settings.changed(chosen))
+    path, some = folder / "explorer.html", judged_items.here(**chosen)
     if "papers" not in chosen and 0 < len(some) < len(paths.papers()):
         if folder == settings.figures() / settings.PROFILE:
             print(f"{paths.rel(path)} is as it was: it shows all studies, see `make explorer`")
             return
         chosen["papers"] = " ".join(some)
     content = raters.with_labels(judged_items.collect(**chosen))
+    across = (folder / pages.ACROSS).is_file()
     folder.mkdir(parents=True, exist_ok=True)
-    write(path, content, pages(content["papers"], across=(folder / ACROSS).is_file()))
+    write(path, content, pages.pages(content["papers"], across=across))
     local = settings.outputs(content["profile"], private=True)
     if local != folder and (local / "manifest.json").is_file():
         linked = {p: n for p, n in content["papers"].items() if (local / f"{p}.html").is_file()}
-        write(local / path.name, content, pages(linked))
-    size = path.stat().st_size / 1e6
-    print(f"{len(content['rows'])} replies with their verdicts: {paths.rel(path)} ({size:.1f} MB)")
+        write(local / path.name, content, pages.pages(linked))
+    print(f"{len(content['rows'])} replies with their verdicts: {paths.rel(path)}")
 
 
 def site():
     """Write the pages of both profiles for a static host."""
     from .publish.pages import site
 
-    print(f"Open {paths.rel(site.write(paths.ROOT / 'site'))}")
+    print(f"Open {paths.rel(site.write_site(paths.ROOT / 'site'))}")
 
 
 def seminar(profile="sample", into=None):
@@ -250,14 +218,11 @@ def seminar(profile="sample", into=None):
     from .seminar import editions
 
     path = editions.build(into, profile)
-    here = paths.rel(path.parent)
-    sheets = sorted((path.parent / "instructors").glob("*.ipynb"))
-    print(f"{len(sheets)} sheets in {here}/students and {here}/instructors")
-    print(f"  for the projector: {here}/instructors/*.html, without notes and solutions")
-    print(f"  for you: {here}/instructors/*.ipynb, with notes and solutions (open with `make lab`)")
-    print(f"  for students: {paths.rel(path)} ({path.stat().st_size / 1e6:.1f} MB)")
-    if (page := path.parent / editions.demo.NAME).is_file():
-        print(f"  fifteen minutes, without an installation: {paths.rel(page)}")
+    place = paths.rel(path.parent)
+    print(f"for students, to hand out: {paths.rel(path)}")
+    print(f"for you: {place}/instructors, with notes and solutions, and *.html for the projector")
+    for page in path.parent.glob(editions.demo.NAME):
+        print(f"fifteen minutes, without an installation: {paths.rel(page)}")
 
 
 def class_(folder="", names=""):
@@ -279,19 +244,17 @@ def data(profile="public", mirror="", names=""):
 
     failed = []
     for name in Path(names).read_text().split() if names else sources.used_by(profile):
+        entry = sources.entry(name)
         try:
             got = sources.fetch(name, mirror)
-            place = sources.entry(name).get("file", "")
-            yours = f" (optional{place and f'; yours to add as {place}'})"
-            print(f"{got:8} {name}{yours if got == 'absent' else ''}")
+            yours = f"; yours to add as {entry['file']}" if "file" in entry else ""
+            print(f"{got:8} {name}{f' (optional{yours})' if got == 'absent' else ''}")
             if rows := sources.differing(name):
-                print(
-                    f"         {len(rows)} rows differ from the copy on which the recordings rest:"
-                    f" {', '.join(rows[:20])}{', ...' if len(rows) > 20 else ''}"
-                )
+                listed = f"{', '.join(rows[:20])}{', ...' if len(rows) > 20 else ''}"
+                print(f"  {len(rows)} rows differ from what the recordings rest on: {listed}")
         except sources.SourceError as e:
             missing = isinstance(e.__cause__, OSError)  # it could not be fetched
-            if missing and sources.entry(name).get("optional"):
+            if missing and entry.get("optional"):
                 print(f"absent   {name} (optional; claims that need it say so): {e}")
             else:
                 failed.append(str(e))
@@ -305,29 +268,22 @@ def plan(given, paper=""):
     from .build import plans
 
     calls = plans.planned(given, _study(paper))
-    saved = any(registry.model(m).batch_discount for m in calls["model"].unique())
-    print(
-        f"{'notebook':38} {'model':24} {'calls':>7} {'prompt':>9} {'reply':>9}  expected   at most"
-        + "  in batches: expected, at most" * saved
-    )
-    ways = (False, True) if saved else (False,)
+    models = calls["model"].unique()
+    ways = [False] + [True] * any(registry.model(m).batch_discount for m in models)
+    head = f"{'notebook':38} {'model':23}    calls    prompt     reply  expected   at most"
+    print(head + "  in batches: expected, at most" * (len(ways) - 1))
     for (name, model), mine in calls.groupby(["notebook", "model"]):
-        usd = ""
-        for batch in ways:
-            expected, most, known = plans.costs(mine, batch)
-            expected = expected if known == len(mine) else None
-            usd += f" {plans.usd(expected):>9} {plans.usd(most):>9}"
+        costs = [plans.costs(mine, batch) for batch in ways]
+        usd = [p for e, most, known in costs for p in (e if known == len(mine) else None, most)]
         prompt, reply = mine["prompt"].sum(), mine["completion"].sum()
-        print(f"{name:38} {model:24} {len(mine):7} {prompt:9.0f} {reply:9.0f}{usd}")
+        prices = " ".join(f"{plans.usd(price):>9}" for price in usd)
+        print(f"{name:38} {model:24} {len(mine):7} {prompt:9.0f} {reply:9.0f} {prices}")
     print(f"{len(calls)} calls; {'; in batches '.join(plans.told(calls, w) for w in ways)}")
-    for line in plans.notes(calls):
-        print(line)
-    if calls["expected_completion"].isna().any():
-        print("expected is known once some replies of each model are recorded and prices are set")
-    adaptive = calls.drop_duplicates("notebook").query("adaptive != ''")
-    for name, what in zip(adaptive["notebook"], adaptive["adaptive"]):
-        print(f"{name}: {what} depends on earlier replies, so these numbers are bounds")
-    for model in calls["model"].unique():
+    print(*plans.notes(calls), sep="\n")
+    for name, what in {*calls[["notebook", "adaptive"]].itertuples(index=False, name=None)}:
+        if what:
+            print(f"{name}: {what} depends on earlier replies, so these numbers are bounds")
+    for model in models:
         if since := registry.model(model).price_date:
             print(f"price of {model}: as of {since}")
         try:
@@ -351,25 +307,22 @@ def try_models(models=""):
         raise BedsideError('name the models to try: make try MODELS="a b"')
     for name in names:
         registry.named(name, "MODELS")  # check all names before the first call is paid
-    lacking = [name for name in names if not asyncio.run(try_out.tried(name))]
-    if lacking:
+    if lacking := [name for name in names if not asyncio.run(try_out.tried(name))]:
         raise BedsideError(f"not ready: {', '.join(lacking)}")
 
 
 def verify(profile="sample"):
-    """Rebuild a profile and compare it with the committed outputs."""
-    from .explorer import read
+    """Rebuild a profile and compare its numbers with the committed ones."""
     from .publish import verification
 
-    verification.verify(profile, (explorer, read))
+    verification.verify(profile)
 
 
 def outputs():
     """Rewrite the README's findings and table of outputs, and docs/api.md."""
-    from .publish import api, readme
+    from .publish import readme
 
-    print(f"wrote the table of outputs to {paths.rel(readme.write())}")
-    print(f"wrote the names of `import bedside` to {paths.rel(api.write())}")
+    print("wrote", *readme.write())
 
 
 def letter(profile="public"):
@@ -387,7 +340,7 @@ def latex(profile="sample"):
     from .publish.pages import content
 
     folder = settings.outputs(profile)
-    count = content.write_latex(pages.last(folder), folder)
+    count = content.Pages(pages.last(folder), folder).write_latex()
     print(f"{count} tables as .tex in {paths.rel(folder)}; they need the package booktabs")
 
 
@@ -397,11 +350,9 @@ def serve(model="smollm2-135m"):
 
     url, served = embedded.served(model), registry.model(model).model
     print(f"{url} (OpenAI-compatible; model {served}; end with Ctrl-C)", flush=True)
-    try:
+    with contextlib.suppress(KeyboardInterrupt):
         while True:
             time.sleep(3600)
-    except KeyboardInterrupt:
-        print()
 
 
 def doctor():
@@ -411,36 +362,29 @@ def doctor():
     from .asking import embedded, registry, store
     from .read import sources
 
+    def tell(what, check, *arguments):
+        try:
+            found = check(*arguments)
+            print(f"{what}: {found if isinstance(found, str) else 'sound'}")
+        except (BedsideError, importlib.metadata.PackageNotFoundError) as e:
+            print(f"{what}: {e}")
+
     print(f"Python {sys.version.split()[0]} at {sys.prefix}")
     for package in ("papermill", "openai", "pandas", "matplotlib", "scikit-learn", "xllamacpp"):
-        try:
-            print(f"  {package} {importlib.metadata.version(package)}")
-        except importlib.metadata.PackageNotFoundError:
-            print(f"  {package} missing; install it with `make setup`")
+        tell(package, importlib.metadata.version, package)
     for name, m in embedded.known().items():
-        there = embedded.place(name).is_file()
-        told = "present" if there else f"fetched when first needed ({m['fetched_mb']:,} MB)"
-        print(f"weights of the embedded model {name}: {told}")
+        lacks = f"fetched when first needed ({m['fetched_mb']:,} MB)"
+        print(f"weights of {name}: {'present' if embedded.place(name).is_file() else lacks}")
     for name in sources.registry():
-        try:
-            sources.verified(name)
-            print(f"source {name}: present and verified")
-        except sources.SourceError as e:
-            print(f"source {name}: {e}")
+        tell(f"source {name}", sources.verified, name)
     for folder in sorted({p.parent for p in paths.RECORDINGS.rglob("*.jsonl")}):
         kept = store.Recordings(folder)
-        print(f"recordings {paths.rel(folder)}: {len(kept)} replies")
-        try:
-            kept.check_sound()
-            print("  all can be read")
-        except store.StoreError as e:
-            print(f"  {e}")
+        tell(f"recordings {paths.rel(folder)}, {len(kept)} replies", kept.check_sound)
     for name, m in registry.entries().items():
         if m.api_key_env:
             state = "set" if variable(m.api_key_env) else "not set"
             print(f"model {name}: key in {m.api_key_env} {state}")
-    for told in registry.faulty().values():
-        print(told)
+    print(*registry.faulty().values(), sep="\n")
 
 
 def study(given):
@@ -482,9 +426,7 @@ def check_numbers(numbers=""):
         )
     if numbers == "new":
         made = checking.template()
-        return print(
-            f"{made} has a row of every kind: put yours in, then make check NUMBERS={made}"
-        )
+        return print(f"{made} has a row of every kind: put yours in, then NUMBERS={made}")
     path, told = checking.write(numbers)
     print(f"{told}. Open {paths.rel(path)}")
 
@@ -508,8 +450,7 @@ def batch(given, paper=""):
     if "questions" not in given:
         _tell_whose(notebooks.listed(paper), {**given, "mode": "record"})
     waiting = steps.waiting(given) if "questions" in given else rounds.waiting(given, paper)
-    for line in rounds.told(*waiting):
-        print(line)
+    print(*rounds.told(*waiting), sep="\n")
 
 
 def collect(given, place=""):
@@ -519,16 +460,14 @@ def collect(given, place=""):
     place = place or given.get("from", "")
     if not place:
         raise BedsideError("name the file or folder of results: make collect FROM=results.jsonl")
-    for line in batches.collect(batches.results(place)).told():
-        print(line)
+    print(*batches.collect(batches.results(place)).told(), sep="\n")
 
 
 def new(paper=""):
     """Begin a study of your own: make new PAPER=name."""
     from .build import template
 
-    for path in template.begin(paper):
-        print(paths.rel(path))
+    print(*map(paths.rel, template.begin(paper)), sep="\n")
 
 
 def lab(given):
@@ -547,6 +486,7 @@ STEPS = {
     )
 }
 OF_A_RUN = ("run", "record", "index", "explorer", "plan", "batch")  # without QUESTIONS
+NAMED = re.compile("[A-Za-z_]+=")
 
 
 def _asked(arguments):
@@ -568,46 +508,33 @@ def _asked(arguments):
     asked = parser.parse_intermixed_args(arguments)
     name, takes = asked.step, [*inspect.signature(STEPS[asked.step]).parameters]
     own = [t for t in takes if t != "given"]
-    pairs = dict(w.split("=", 1) for w in asked.words if NAMED.match(w))
-    words = [w for w in asked.words if not NAMED.match(w)]
+    pairs = dict(word.split("=", 1) for word in asked.words if NAMED.match(word))
+    words = [word for word in asked.words if not NAMED.match(word)]
     given = {**commands.of_make(), **pairs}
     kind = "notebooks" if name in (*OF_A_RUN, "settings") else name
     kind = "study" if name == "batch" and given.get("QUESTIONS") else kind
-    known = {*commands.taken(kind), *(n for n in commands.KNOWN if n.lower() in own)}
+    known = [n for n in commands.KNOWN if n in commands.taken(kind) or n.lower() in own]
     for pair in pairs:
-        choose(pair, [n for n in commands.KNOWN if n in known], f"variable of {name}")
-    if extra := [] if "names" in own else words[len(own) :]:
-        raise BedsideError(
-            f"{name} takes no word {extra[0]!r}; settings are NAME=value, as for make"
-        )
+        choose(pair, known, f"variable of {name}")
     given = {n.lower(): v for n, v in given.items() if n in known and v} | dict(asked.p)
-    given |= {"names": words or asked.names} if "names" in own else {}
-    given |= {} if "names" in own[:1] else dict(zip(own, words))
-    mine = {t: given.pop(t) for t in own if t in given}
-    if "given" not in takes:
-        for other, _ in asked.p:  # a variable may be of a step that make runs before
-            choose(other, own, f"argument of {name}")
-        return name, mine
-    return name, {"given": given, **mine}
-
-
-NAMED = re.compile("[A-Za-z_]+=")
+    if own[:1] == ["names"]:
+        given["names"] = words
+    elif len(words) > len(own):
+        last = words[len(own)]
+        raise BedsideError(f"{name} takes no word {last!r}; settings are NAME=value, as for make")
+    else:
+        given |= dict(zip(own, words)) | ({"names": asked.names} if asked.names else {})
+    arguments = {t: given.pop(t) for t in own if t in given}
+    if "given" in takes:
+        arguments["given"] = given
+    for other in {} if "given" in takes else dict(asked.p):
+        choose(other, own, f"argument of {name}")  # a variable may be of a step that make ran first
+    return name, arguments
 
 
 def _text(step):
     text = inspect.getdoc(step).partition("\n")[0].rstrip(".")
     return text[:1].lower() + text[1:]
-
-
-def _entered(given):
-    """These settings, in whose run this process is from here on.
-
-    Its calls count as those of this make, and towards BUDGET_TOTAL.
-    """
-    from .build import settings
-
-    here.budget_total = given.pop("budget_total", "")
-    return settings.entered(given, given.pop("run", ""))
 
 
 class _Terminal:
@@ -623,35 +550,36 @@ class _Terminal:
         return getattr(self.stream, name)
 
 
-def _stop(told):
-    with contextlib.suppress(OSError):
-        print(f"bedside: {told}", file=sys.stderr)
-    sys.exit(1)
-
-
 def main(arguments=None):
     """Run the command line's step; a BedsideError becomes a line on stderr and exit status 1."""
-    shown = sys.stdout
-    sys.stdout = _Terminal(shown)
-    try:
-        asked = sys.argv[1:] if arguments is None else arguments
-        if asked[:1] == ["variables"]:  # whose words are of no step
-            variables(*asked[1:])
-        else:
-            step, given = _asked(asked)
-            if step in OF_A_RUN and "questions" not in given["given"]:
-                given["given"] = _entered(given["given"])
-            STEPS[step](**given)
-        sys.stdout.flush()
-    except BedsideError as e:
-        _stop(e)
-    except OSError as e:
-        _stop(f"{paths.rel(e.filename or 'standard output')} can't be used ({paths.why(e)}")
-    except MemoryError:
-        _stop("there is not enough memory (ulimit -v, or other programs'); JOBS=1 takes the least")
-    finally:
-        sys.stdout = shown
+    asked, told = sys.argv[1:] if arguments is None else arguments, ""
+    with contextlib.redirect_stdout(_Terminal(sys.stdout)):
+        try:
+            if asked[:1] == ["variables"]:  # whose words are of no step
+                variables(*asked[1:])
+            else:
+                step, given = _asked(asked)
+                if step in OF_A_RUN and "questions" not in given["given"]:
+                    from .build import settings
 
+                    # its calls count as those of this make, and towards BUDGET_TOTAL
+                    run, here.budget_total = (given["given"].pop(k, "") for k in RUN)
+                    given["given"] = settings.entered(given["given"], run)
+                STEPS[step](**given)
+            sys.stdout.flush()
+        except BedsideError as e:
+            told = e
+        except OSError as e:
+            told = f"{paths.rel(e.filename or 'standard output')} can't be used ({paths.why(e)}"
+        except MemoryError:
+            told = "there is not enough memory (ulimit -v, or other programs'); JOBS=1 takes least"
+    if told:
+        with contextlib.suppress(OSError):
+            print(f"bedside: {told}", file=sys.stderr)
+        sys.exit(1)
+
+
+RUN = ("run", "budget_total")
 
 if __name__ == "__main__":
     main()

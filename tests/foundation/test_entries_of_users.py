@@ -17,7 +17,9 @@ INVENTED = {
 PRICING = "meddialbench/01_design_and_validation"  # the one whose tables hold prices of entries
 
 
-@pytest.mark.parametrize("name", sorted(notebooks.listed(), key=lambda name: name != PRICING))
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n != PRICING)) for n in notebooks.listed()]
+)
 def test_a_users_entries_change_no_output_of_a_notebook(name, tmp_path, monkeypatch):
     monkeypatch.setattr(plots, "save", undrawn)
     house = House(monkeypatch, tmp_path)

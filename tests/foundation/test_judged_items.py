@@ -70,8 +70,7 @@ def test_hostile_texts_pass_through_but_for_lone_surrogates():
     assert text.encode() and text.count(json.dumps(clean, ensure_ascii=False)[1:-1]) == 9
     assert row["reply"] == row["human"][0]["reason"] == made["shared"]["p i"][0]["text"] == clean
     assert row["title"] == " ".join(clean.split())
-    assert judged_items.as_text(made, row).count(clean) == 7
-    assert "\n<script> [found]alert" in judged_items.as_text(made, row)
+    assert judged_items.as_text(made, row).count("<script>") > 7
 
 
 def test_marks_stand_where_the_places_are():

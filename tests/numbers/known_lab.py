@@ -57,7 +57,7 @@ class Lab:
         patch.setattr(sending, "FIRST_S", 0.001)
         patch.setattr(notebooks, "execute", self._execute)
         patch.setattr(plots, "save", matrix.undrawn)
-        patch.setattr(steps.page, "write", lambda *_: None)  # of an executed notebook
+        patch.setattr(steps.page, "write_own", lambda *_: None)  # of an executed notebook
 
     def _script(self, n, body):
         said = body["messages"][-1]["content"]

@@ -5,6 +5,7 @@ import io
 
 from parameter_runs import as_long_as_asked, form_of, long, needs, panel, ran, sample, text_of
 
+from bedside.papers.cancer_myth.v2.agents import NOTE_TOKENS
 from provider_words import said
 
 TOLD = "(mind the premise)"  # in a changed template
@@ -80,11 +81,11 @@ def test_the_loop_is_run_as_its_parameters_say():
     fakes = {
         "fake-warm": writer(("temperature", 0.2), ("temperature", 0.3)),
         "fake-short": writer(("max_tokens", 300), ("max_tokens", 200)),
-        "fake-varied": writer(("frequency_penalty", 0.1), ("max_tokens", 200)),
+        "fake-varied": writer(("frequency_penalty", 0.5), ("max_tokens", 200)),
         "fake-seeded": writer(("seed", 7), ("max_tokens", 200)),
     }
     given = dict(temperature=0.2, answer_temperature=0.3, max_tokens=300, answer_tokens=200)
-    given |= dict(frequency_penalty=0.1, seed="7", myths_used=USED, cancer_types=2, myths_each=5)
+    given |= dict(seed="7", myths_used=USED, cancer_types=2, myths_each=5)
     made = ran(LOOP, fakes, models=" ".join(fakes), per_model=5, per_category=1, **given)
     for model in fakes:
         for row in ("questions asked for", "questions usable"):
@@ -122,7 +123,7 @@ def test_an_evaluation_is_made_as_its_parameters_say():
     ]
     file = io.StringIO()
     csv.writer(file).writerows([("item", "model", "answer"), *rows])
-    given = dict(agent_questions=7, rounds=2, note_tokens=30, second_judge=10)
+    given = dict(agent_questions=7, rounds=2, second_judge=10)
     given |= dict(models="fake-panel", answers="FOLDER/answers.csv")
     made = ran(EVALUATION, {"fake-panel": panel}, {"answers.csv": file.getvalue()}, **given)
     agents = "fake-panel (MDAgents)"
@@ -133,9 +134,9 @@ def test_an_evaluation_is_made_as_its_parameters_say():
     kept = made.graded("evaluation").query("model == @agents and judge == 'lexical'")
     assert kept["item"].nunique() == len(kept) == 7
     assert made.row("fig6a_scores", agents, "PCS").value == kept["value"].mean()
-    # two first views of 30 words and two later ones of one word in each of two rounds
+    # two first views as long as may be, and two later ones of one word in each of two rounds
     found = made.row("table_answers", f"{agents}, false presupposition", "mean words")
-    assert (found.value, found.n) == (2 * 30 + 2 * 2 * 1, 7)
+    assert (found.value, found.n) == (2 * NOTE_TOKENS + 2 * 2 * 1, 7)
     # three of the file's five answers are the corrections
     found = made.row("fig6a_scores", "elsewhere (from answers.csv)", "PCR")
     assert (found.value, found.n, found.unscored) == (100 * 3 / 5, 5, QUESTIONS - 5)

@@ -1,6 +1,5 @@
 """MedDialBench's parameters between their ends, to the numbers in the tables."""
 
-import itertools
 import json
 
 import pandas as pd
@@ -8,29 +7,21 @@ from parameter_runs import BLANK, form_of, needs, ran
 
 from bedside.papers.meddialbench import data as cases_of
 from bedside.papers.meddialbench.design import OURS
-from bedside.read import paths, sources
+from bedside.read import sources
 from matrix import right
-
-CASES = [json.loads(line) for line in (paths.DATA / "sample/meddialbench/cases.jsonl").open()]
-DIAGNOSES = {case["item"]: case["diagnosis"] for case in CASES}
 
 
 def plays_patient(request):
     return "You play a patient" in request.messages[0]["content"]
 
 
-def doctor(*known):
-    """Asks on and on, and knows the diagnoses of some cases; as a patient it tells nothing."""
-
-    def says(request):
-        if form_of(request) == "diagnosis":
-            case = request.item.partition(" ")[0]
-            return json.dumps({"diagnosis": DIAGNOSES[case] if case in known else "no idea"})
-        if plays_patient(request):
-            return "I would rather not say."
-        return f"What else have you noticed since day {len(request.messages)}?"
-
-    return says
+def doctor(request):
+    """Asks on and on, and knows no diagnosis; as a patient it tells nothing."""
+    if form_of(request) == "diagnosis":
+        return json.dumps({"diagnosis": "no idea"})
+    if plays_patient(request):
+        return "I would rather not say."
+    return f"What else have you noticed since day {len(request.messages)}?"
 
 
 def open_patient(request):
@@ -41,18 +32,15 @@ def open_patient(request):
     return " ".join([*facts, f"That is all, for the {len(request.messages)}th time."])
 
 
-# ---- 02: consultations of at most five turns
-
-
 def test_consultations_are_held_as_the_parameters_say():
     """A doctor that never ends an inquiry; two that speak only at a temperature, or with a limit;
 
     a patient who tells all, where the doctors as patients would tell nothing.
     """
     fakes = {
-        "fake-doctor": doctor(),
-        "fake-warm": needs("temperature", 0.3, doctor()),
-        "fake-short": needs("max_tokens", 60, doctor()),
+        "fake-doctor": doctor,
+        "fake-warm": needs("temperature", 0.3, doctor),
+        "fake-short": needs("max_tokens", 60, doctor),
         "fake-open": open_patient,
     }
     given = dict(patient="fake-open", turns=5, turn_tokens=60, temperature=0.3, limit="2")
@@ -65,43 +53,34 @@ def test_consultations_are_held_as_the_parameters_say():
         assert made.row("table2_baseline", name, "Turns").n == 2
 
 
-# ---- 04 and 03: a design and cases of one's own choice
-
-
-def test_design():
-    """A design of your own with three of the six combinations has these three pairs."""
+def test_a_design_of_ones_own_has_its_own_pairs_and_only_cases_that_a_model_diagnoses_count():
     own = OURS.read_text(encoding="utf-8")
     lines = [r for r in own.splitlines(True) if not any(f'"C{k}"' in r for k in (2, 4, 6))]
-    given = dict(models="fake-doctor", limit="1", turns=1, design="FOLDER/design.toml")
-    name, files = "meddialbench/04_interactions", {"design.toml": "".join(lines)}
-    made = ran(name, {"fake-doctor": doctor()}, files, until="table4_interactions", **given)
-    rows = made.rows("table4_interactions").xs("O/E, fake-doctor", level="column").index
-    assert set(rows) == {"C1", "C3", "C5"}
+    given = dict(models="fake-doctor", limit="2", turns=1, design="FOLDER/design.toml")
+    files = {"design.toml": "".join(lines)}
+
+    def knows_one(request):
+        known = form_of(request) == "diagnosis" and request.item.startswith("case-1 ")
+        return json.dumps({"diagnosis": DIAGNOSIS}) if known else doctor(request)
+
+    given |= dict(right_only="True", until="table4_interactions")
+    made = ran("meddialbench/04_interactions", {"fake-doctor": knows_one}, files, **given)
+    rows = made.rows("table4_interactions").xs("O/E, fake-doctor", level="column")
+    assert {*rows.index} == {"C1", "C3", "C5"} and {*rows["n"]} == {1}
+    assert "the 1 of 2 cases" in made.told["table_ends_combined"]
 
 
-def test_right_only():
-    """Of four cases the two count that a model diagnoses at baseline."""
-    given = dict(models="fake-doctor", limit="4", turns=1, right_only="True")
-    fakes = {"fake-doctor": doctor("case-1", "case-3")}
-    made = ran("meddialbench/03_single_dimension", fakes, until="table3_single", **given)
-    assert made.row("table3_single", "baseline", "fake-doctor").n == 2
-    assert "the 2 of 4 cases" in made.told["table3_single"]
-
-
-# ---- 01: pilots, judges and a sample of consultations
-
-
-def judge(request):
-    """A doctor that says something as a judge, too."""
-    if form_of(request) in ("", "diagnosis"):
-        return doctor()(request)
-    return right(request)
+DIAGNOSIS = sources.load("meddialbench_cases").set_index("item").at["case-1", "diagnosis"]
 
 
 def test_the_design_is_validated_as_the_parameters_say():
+    def judge(request):
+        """A doctor that says something as a judge, too."""
+        return doctor(request) if form_of(request) in ("", "diagnosis") else right(request)
+
     fakes = {"fake-doctor": judge, "fake-open": open_patient, "fake-other": open_patient}
     given = dict(models="fake-doctor", turns=1, combinations="extreme", repetitions=2)
-    given |= dict(second_judge="fake-doctor", second_size=20)
+    given |= dict(second_judge="fake-doctor", second_size=20, only="case-1 case-4")
     given |= dict(patients="fake-open fake-other", pilot_levels="vague fabricating withholding")
     made = ran("meddialbench/01_design_and_validation", fakes, **given)
     # all ten pairs of extreme levels: between the paper's six and forty of adverse ones
@@ -117,53 +96,33 @@ def test_the_design_is_validated_as_the_parameters_say():
         same = made.row("table_second_judge", f"{both}, {of}", "diagnosis: same, %")
         assert same.n > 0 and same[["n", "unscored"]].sum() == n
     # three levels of ten, each in two cases
-    rows = made.rows("table_patient_follow_up").index.get_level_values("row")
-    assert {*rows} == {"fake-open", "fake-other", "rules"}
-    levels = {"vague": 2, "fabricating": 2, "withholding": 2, "mean": 2 * 3}
-    for name, (level, n) in itertools.product(("fake-open", "fake-other"), levels.items()):
-        assert made.row("table_patient_follow_up", name, level).n == n
+    tried = made.rows("table_patient_follow_up")
+    assert {*tried.index.get_level_values("row")} == {"fake-open", "fake-other", "rules"}
+    for name in ("fake-open", "fake-other"):
+        assert tried.loc[name]["n"].to_dict() == {
+            "incoherent and fabricating": 2,
+            **{"vague": 2, "fabricating": 2, "withholding": 2, "mean": 6},
+        }
 
 
-# ---- public: cases of which a model writes key items, invented in the place of released ones
+def test_a_writer_of_ones_own_writes_key_items_of_as_many_cases_as_are_drawn():
+    """Invented cases in the place of released ones; the doctor could write no key items."""
+    items = [f"x-{n}" for n in range(9)]
+    osce = pd.DataFrame({"item": items, "accepted": [[]] * len(items), "history": items})
+    osce = osce.assign(**dict.fromkeys(["diagnosis", "patient", "complaint"], "A"))
 
-INVENTED = [f"x-{n}" for n in range(9)]
-
-
-def osce(run):
-    made = pd.DataFrame({"item": INVENTED, "accepted": [[]] * len(INVENTED), "history": INVENTED})
-    return made.assign(**dict.fromkeys(["diagnosis", "patient", "complaint"], "A"))
-
-
-def writer(request):
-    """Writes key items and scripts, and does nothing else."""
-    if form_of(request) == "key_items":
+    def writer(request):
         facts = [f"I have the complaint {letter}" for letter in "abcdefghijkl"]
-        return json.dumps({"items": facts})
-    return json.dumps({"script": "Say so.", "facts": [1], "false": []})
+        script = {"script": "Say so.", "facts": [1], "false": []}
+        return json.dumps({"items": facts} if form_of(request) == "key_items" else script)
 
+    def asks(request):
+        return BLANK if form_of(request) in ("key_items", "script") else doctor(request)
 
-def public(**given):
-    """A run at baseline in public, by a doctor that writes no key items."""
-    asks = doctor()
-    fakes = {
-        "fake-doctor": lambda r: BLANK if form_of(r) in ("key_items", "script") else asks(r),
-        "fake-writer": writer,
-    }
-    given = dict(models="fake-doctor", turns=1, profile="public", until="table2_baseline") | given
+    given = dict(models="fake-doctor", writer="fake-writer", size=5, turns=1, profile="public")
     loaded = {"meddialbench_cases": sources.load("meddialbench_cases")}
-    patched = [(cases_of, "osce", osce), (sources, "all_sources", lambda run: loaded)]
-    return ran("meddialbench/02_baseline", fakes, patched=patched, **given)
-
-
-def test_writer():
-    """The writer that is named writes the key items; a doctor that can't has no consultations."""
-    made = public(writer="fake-writer", size=5)
+    patched = [(cases_of, "osce", lambda run: osce), (sources, "all_sources", lambda run: loaded)]
+    fakes = {"fake-doctor": asks, "fake-writer": writer}
+    given |= dict(until="table2_baseline", patched=patched)
+    made = ran("meddialbench/02_baseline", fakes, **given)
     assert made.row("table2_baseline", "fake-doctor", "Turns").n == 5  # of nine cases
-    assert public(size=5).rows("table2_baseline").empty
-
-
-def test_only():
-    """Two cases that are named, and no other."""
-    made = public(writer="fake-writer", only="x-1 x-7")
-    assert made.row("table2_baseline", "fake-doctor", "Turns").n == 2
-    assert {r.item for r in made.sent if form_of(r) == "key_items"} == {"x-1", "x-7"}

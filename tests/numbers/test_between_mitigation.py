@@ -46,14 +46,14 @@ def test_cures_are_tried_as_the_parameters_say():
 
 
 def test_judges_are_measured_as_the_parameters_say():
-    """A judge that grades at 0.4 alone, 1 where it is shown two examples."""
+    """A judge that grades at 0.4 alone, 1 where it is shown three examples."""
 
     def judge(request):
         count = text_of(request).count("\nExample ")
-        return json.dumps({"score": {0: -1, 2: 1}.get(count, 0)})
+        return json.dumps({"score": {0: -1, 3: 1}.get(count, 0)})
 
     fakes = {"fake-judge": needs("temperature", 0.4, judge, "verdict")}
-    given = dict(judge="fake-judge", examples=2, with_examples=5, judge_temperature=0.4)
+    given = dict(judge="fake-judge", with_examples=5, judge_temperature=0.4)
     made = ran("cancer_myth/05_judge_agreement", fakes, **given)
     names = {*made.rows("table1_agreement").index.get_level_values("row")}
     assert names == {"lexical", "smollm2-135m", "fake-judge", "constant guesser"}

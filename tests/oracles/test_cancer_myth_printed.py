@@ -143,7 +143,7 @@ def test_the_judges_confusion_matrix_is_found(run, prints, seed):
     made = printed.kappas(found)
     for name, weights in printed.WEIGHTS.items():
         kappa = cohen_kappa_score(x, y, weights=weights)
-        assert printed.kappa_of(np.array(table), weights) == pytest.approx(kappa)
+        assert printed.kappas([np.array(table)])[name].value == pytest.approx(kappa)
         assert made[name].low - 1e-9 <= kappa <= made[name].high + 1e-9
     counts = [(t[:2, :2].sum(), t[:2, 2].sum(), t[2, :2].sum(), t[2, 2]) for t in found]
     kappas = [  # of 1 against the rest
@@ -152,7 +152,8 @@ def test_the_judges_confusion_matrix_is_found(run, prints, seed):
     assert (made["two"].low, made["two"].high) == pytest.approx((min(kappas), max(kappas)))
     same, share = np.mean(x == y), [(np.mean(x == v) + np.mean(y == v)) / 2 for v in (-1, 0, 1)]
     chance = sum(p * (1 - p) for p in share) / 2
-    assert printed.ac1_of(np.array(table)) == pytest.approx((same - chance) / (1 - chance))
+    ac1 = printed.kappas([np.array(table)])["three_ac1"].value
+    assert ac1 == pytest.approx((same - chance) / (1 - chance))
 
 
 @pytest.mark.parametrize("seed", SEEDS)

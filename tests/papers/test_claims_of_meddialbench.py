@@ -1,7 +1,6 @@
 """MedDialBench's claims: no verdict is refuted by numbers that round to the printed ones."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from bedside.papers.meddialbench import claims as meddialbench
@@ -19,7 +18,7 @@ def fixed(run_of):
     return design.read(run), meddialbench.names(run)
 
 
-@pytest.mark.parametrize("draws", [6, pytest.param(500, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("draws", [3, pytest.param(500, marks=pytest.mark.slow)])
 def test_what_is_decided_holds_for_all_numbers_that_round_to_the_printed_ones(fixed, draws):
     _, names = fixed
 
@@ -40,9 +39,9 @@ def test_each_count_is_the_only_one_that_rounds_to_its_percentage():
 
 def other_counts(right, paper, rng):
     """Other right diagnoses: at random, some with a worst case of each model's own, or in order."""
-    made, order, near = right.astype(float), range(len(right)), rng.random() < 0.5
+    made, order = right.astype(float), range(len(right))
     made["baseline"] = 50 + rng.permutation(order) * int(rng.choice([1, 6]))
-    kind = rng.choice(["any", "apart", "in order"])
+    kind, near = rng.choice(["any", "apart", "in order"]), rng.random() < 0.5
     for c in right.columns.drop("baseline"):
         drop = rng.integers(-4, 9) if rng.random() < 0.3 else rng.integers(1, 40)
         made[c] = made["baseline"] - drop + rng.permutation(order) * int(rng.choice([1, 3]))
@@ -59,19 +58,33 @@ def other_counts(right, paper, rng):
     return made.clip(2, N - 2)
 
 
+def moved(x, rng):
+    """Other printed numbers with the same rounding."""
+    by = x.value * rng.choice([0.1, 5], np.shape(x.value)) - x.value
+    return Rounded(x.low + by, x.value + by, x.high + by)
+
+
 def other_names(paper, names, rng):
     """All quantities, of other counts, tables and texts."""
-    right, T7 = other_counts(names["right"].value, paper, rng), names["T7"].copy()
-    by = float(rng.choice([-40, -1, 1, 13, 30]))
+    near, by = rng.random() < 0.5, float(rng.choice([-40, -1, 1, 13, 30]))
+    other = meddialbench.of_counts(other_counts(names["right"].value, paper, rng), paper)
+    pace = names["T2"].value * rng.choice([0.5, 1], names["T2"].value.shape)
+    if rng.random() < 0.5:
+        pace["Cov/Turn"] = pace["Coverage"] / pace["Turns"]
+    half, T7 = 0.0005 * (pace.columns == "Cov/Turn"), names["T7"].copy()
     T7["N"] += int(rng.choice([0, 21, 33]))
     T7["Isolation"] -= int(rng.choice([0, 2]))
-    other = meddialbench.of_counts(right, paper)
-    near = rng.random() < 0.5
+
+    def text(*place):
+        number = names["text"](*place)
+        number = number + by if number + by > 2 else number
+        return min(100, number) if "compliance" in place[1] else number  # in percent
+
     return {
         **meddialbench.of_design(paper),
         **other,
         **{n: moved(names[n], rng) for n in ("T3", "T4", "T6")},
-        "T2": other_pace(names["T2"].value, rng),
+        "T2": Rounded(pace - half, pace, pace + half),
         "T9": other["acc"] if near else names["T9"],
         "T1": names["T1"] * 0 + rng.integers(0, 2, names["T1"].shape),
         "T5": names["T5"] - int(rng.integers(0, 5)) * (np.arange(4) == 0)[:, None],
@@ -82,7 +95,7 @@ def other_names(paper, names, rng):
         "configurations": int(rng.choice([12, 40])),
         "covered": lambda times: Rounded(*[int(rng.choice([1, 500]))] * 3),
         "extreme_only": ~names["extreme_only"],
-        "text": lambda *place: _limited(place, names["text"](*place), by),
+        "text": text,
         "rounded": lambda *place: moved(names["rounded"](*place), rng),
         "said": lambda *place: moved(names["said"](*place), rng),
         "spans": lambda *place: Verdict(near or names["spans"](*place).holds, "as computed"),
@@ -90,27 +103,7 @@ def other_names(paper, names, rng):
     }
 
 
-def other_pace(table, rng):
-    """Another Table 2, whose coverage per turn follows from its columns or not."""
-    made = table * rng.choice([0.5, 1], table.shape)
-    if rng.random() < 0.5:
-        made["Cov/Turn"] = made["Coverage"] / made["Turns"]
-    half = 0.0005 * (made.columns == "Cov/Turn")
-    return Rounded(made - half, made, made + half)
-
-
-def _limited(place, number, by):
-    if "compliance" in place[1]:  # in percent
-        return min(100, number + by)
-    return number + by if number + by > 2 else number
-
-
-def moved(x, rng):
-    """Other printed numbers with the same rounding."""
-    by = x.value * rng.choice([0.1, 5], np.shape(x.value)) - x.value
-    return Rounded(x.low + by, x.value + by, x.high + by)
-
-
+@pytest.mark.slow
 def test_each_interpretation_turns_for_some_other_numbers(fixed):
     paper, names = fixed
-    assert not unturned("meddialbench", names, lambda rng: other_names(paper, names, rng), 80)
+    assert not unturned("meddialbench", names, lambda rng: other_names(paper, names, rng), 200)

@@ -60,7 +60,7 @@ def agents(levels, silent=()):
 
 
 def asked_of(run, items=ITEMS, **how):
-    return asyncio.run(multi_agent(run, "served", items, 9, 5, **how))
+    return asyncio.run(multi_agent(run, "served", items, 9, **how))
 
 
 def prompts(endpoint, opening):
@@ -219,7 +219,7 @@ def test_a_budget_used_up_in_the_optimiser_stops_the_run(run, optimise, monkeypa
         optimise("Be kind.", 400)
     run.budget_usd, run.mode = None, "replay"
     with pytest.raises(models.MissingRecording):
-        optimise("Be kind.", 400, reflector="smollm2-135m")
+        optimise("Be kind, too.", 400)  # a reflection that isn't recorded
 
 
 # ---- exams

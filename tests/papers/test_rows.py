@@ -39,23 +39,6 @@ def test_ids_verdicts_and_blocks_are_sound_and_the_content_is_json(content):
             assert (v["right"] in (True, False)) == (v["status"] == "graded") == bool(v["value"])
 
 
-def test_what_is_shown_belongs_to_the_row(content):
-    for r in content["rows"]:
-        blocks = {b["label"]: b for key in r["shared"] for b in content["shared"][key]}
-        if r["section"].startswith("3.5 ") and r["paper"] == "radiation":
-            assert blocks["Reference term"]["text"] == r["category"]
-            assert r["title"] == f"{r['reply']} | {r['category']}"
-        elif r["paper"] in ("cancer_myth", "medhalu"):
-            about = (k for k in blocks if k.lower().endswith("question") and "Rejected" not in k)
-            (question,) = (blocks[k]["text"] for k in about)
-            assert " ".join(question.split()) == r["title"]
-    sample = pd.read_json(paths.DATA / "sample/medhalu/answers.jsonl", lines=True).set_index("item")
-    for r in rows_of(content, "3 detection"):
-        pieces = r["blocks"][0]["pieces"]
-        assert "".join(t for t, _ in pieces) == sample.at[r["item"], "answer"]
-        assert any("labelled" in m for _, m in pieces) == bool(sample.at[r["item"], "spans"])
-
-
 def test_each_graded_reply_is_shown_with_its_judges_verdict(content):
     """What a row says is what its study's notebook kept, and tables count."""
     given = {}
@@ -73,35 +56,6 @@ def test_each_graded_reply_is_shown_with_its_judges_verdict(content):
             key = path.parent.name, r.item, r.model, r.configuration, r.judge
             assert (r.status, right) in given[key], key
     assert kept > 2500
-
-
-def test_physicians_ratings_stand_at_the_replies_that_they_rated(monkeypatch, tmp_path):
-    """The survey counts questions in their file's order; the questions' own ids are others."""
-    if not sources.here("cancer_myth_survey_answers"):
-        pytest.skip("the released survey isn't here: make data PROFILE=public")
-    monkeypatch.setattr(here, "figures", str(tmp_path))
-    run = Run("cancer_myth", "01_physician_survey", profile="public")
-    answers, ratings = run.load("cancer_myth_survey_answers"), survey.survey(run)
-    found = shown(run, "survey", survey.kept(answers, ratings))["rows"]
-    assert len(found) == 100
-    for r in found:
-        assert len(r["more"]) == 3, r["id"]
-        (harm,) = r["verdicts"]
-        marked = [int(n) for n in re.findall(r"paragraph (\d+)", harm["reason"])]
-        assert harm["right"] == (not marked)
-        assert max(marked, default=0) <= len(r["reply"].split("\n\n")), r["id"]
-    by = Counter((r["model"], r["by"], r["verdicts"][0]["right"]) for r in found)
-    failed = {name: n for (name, _, right), n in by.items() if not right}
-    assert failed == {  # replies with a paragraph that any physician marked, of 25 each
-        "GPT-4-Turbo": 10,
-        "Gemini-1.5-Pro": 8,
-        "LLaMa-3.1-405B": 19,
-        "Social workers": 20,
-    }
-    assert {name for name, who, _ in by if who == "person"} == {"Social workers"}
-
-
-# ---- what was sent
 
 
 def test_a_row_has_the_calls_that_led_to_its_reply(content):
@@ -129,18 +83,33 @@ def test_a_row_has_the_calls_that_led_to_its_reply(content):
     assert {m for c in content["calls"].values() for m in c["messages"]} == set(content["messages"])
 
 
-# ---- what single rows show
-
-
 def test_labelled_and_detected_spans_are_marked_where_they_stand():
     answer, found = "Cold air causes it. Milk helps.", ["cold AIR", "snow and ice"]
     places = {"labelled": located(["Milk helps"], answer), "detected": located(found, answer)}
-    row = {"answer": answer, "note": ""} | {f"{k}_spans": v for k, v in places.items()}
-    (block,) = medhalu.spans([row])
-    assert block["pieces"] == [
-        ["Cold air", "detected"],
-        [" causes it. ", ""],
-        ["Milk helps", "labelled"],
-        [".", ""],
-    ]
-    assert [b["label"] for b in medhalu.spans([row | {"note": "x"}])][1:] == ["Note in the prompt"]
+    (block,) = medhalu.spans(
+        [{"answer": answer, "note": ""} | {f"{k}_spans": v for k, v in places.items()}]
+    )
+    pieces = [("Cold air", "detected"), (" causes it. ", ""), ("Milk helps", "labelled"), (".", "")]
+    assert block["pieces"] == [list(piece) for piece in pieces]
+
+
+def test_physicians_ratings_stand_at_the_replies_that_they_rated(monkeypatch, tmp_path):
+    """The survey counts questions in their file's order; the questions' own ids are others."""
+    if not sources.here("cancer_myth_survey_answers"):
+        pytest.skip("the released survey isn't here: make data PROFILE=public")
+    monkeypatch.setattr(here, "figures", str(tmp_path))
+    run = Run("cancer_myth", "01_physician_survey", profile="public")
+    answers, ratings = run.load("cancer_myth_survey_answers"), survey.survey(run)
+    found = shown(run, "survey", survey.kept(answers, ratings))["rows"]
+    assert len(found) == 100 and all(len(r["more"]) == 3 for r in found)
+    failed = Counter(r["model"] for r in found if not r["verdicts"][0]["right"])
+    assert failed == {  # replies with a paragraph that any physician marked, of 25 each
+        "GPT-4-Turbo": 10,
+        "Gemini-1.5-Pro": 8,
+        "LLaMa-3.1-405B": 19,
+        "Social workers": 20,
+    }
+    for r in found:
+        marked = [int(n) for n in re.findall(r"paragraph (\d+)", r["verdicts"][0]["reason"])]
+        assert r["verdicts"][0]["right"] == (not marked)
+        assert max(marked, default=0) <= len(r["reply"].split("\n\n")), r["id"]

@@ -3,7 +3,8 @@
 import pytest
 
 from bedside.annotation import Session, grouped, tasks
-from bedside.publish.judged_items import Task, text
+from bedside.annotation.labelling import Task
+from bedside.publish.judged_items import text
 
 TASKS = [name for name in tasks() if name != "own"]  # own studies are elsewhere
 SECRET = "SENTINEL"  # stands wherever a rater must not look

@@ -1,85 +1,76 @@
-"""No budget is passed and limits hold: for a call, a make's notebooks, two processes."""
+"""No budget is passed and limits hold: for a call, a make, two processes, after a kill."""
 
 import asyncio
-import itertools
+import contextlib
+import os
 import random
+import re
+import subprocess
+import sys
 import time
 from collections import Counter
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 import bedside
 from bedside import BedsideError
-from calling import price, request, result
-from conftest import completion, counted
+from calling import price, request
+from conftest import completion, counted, until
+from file_faults import Faults, Killed
 
 # A call of "question a" takes at most 122 prompt tokens (its 10 bytes, and of a template 12 for a
-# message and 100 in all) and here 20 of a reply.
-MOST = 122, 20
-USAGE = {"prompt_tokens": 100, "completion_tokens": 7, "total_tokens": 107}
-
-
-def usd(world, prompt, reply):
-    """What tokens cost, by an entry's prices for a million."""
-    entry = world.entries["mine"]
-    return (prompt * entry["usd_per_million_in"] + reply * entry["usd_per_million_out"]) / 1e6
+# message and 100 in all) and here 20 of a reply; a usual answer takes 10 and 5.
+MOST, PAID = 0.122 + 0.2, 0.01 + 0.05  # USD
 
 
 @pytest.fixture
 def priced(world):
     """$0.001 and $0.01 a token."""
-    world.model(usd_per_million_in=1e3, usd_per_million_out=1e4)
-    world.model(max_concurrency=1)
+    world.model(usd_per_million_in=1e3, usd_per_million_out=1e4, max_concurrency=1)
     return world
 
 
-# ---- a budget is never passed
+def ask(item):
+    return lambda one: one(request(item, f"question {item}", max_tokens=20))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_whatever_comes_a_budget_is_not_passed(priced, endpoint, seed):
     """Random prices, limits and answers: whole, uncounted, refused, lost after the work."""
     rng, paid = random.Random(seed), []
-    priced.model(
-        usd_per_million_in=rng.choice([1e2, 1e3]),
-        usd_per_million_out=rng.choice([1e3, 2e4]),
-        max_concurrency=rng.choice([1, 4, 16]),
-    )
+    prices = rng.choice([1e3, 5e3]), rng.choice([1e4, 4e4])
+    at_once, budget = rng.choice([4, 16]), rng.uniform(4, 8)
+    priced.model(usd_per_million_in=prices[0], usd_per_million_out=prices[1])
+    priced.model(max_concurrency=at_once)
 
     def script(n, body):
         what = random.Random(f"{seed} {n}").choice(["whole"] * 4 + ["uncounted", 429, 503, 504])
         prompt, reply = rng.randint(1, 122), rng.randint(0, body["max_tokens"])
         if what not in (429, 503):
-            paid.append(usd(priced, prompt, reply))
+            paid.append((prompt * prices[0] + reply * prices[1]) / 1e6)
         if isinstance(what, int):
             return what, {}, {"error": {"message": "Not now."}}
         usage = {"prompt_tokens": prompt, "completion_tokens": reply}
         return {**completion(), "usage": usage if what == "whole" else None}
 
     endpoint.script = script
-    budget = rng.uniform(2, 20)
     with pytest.raises(BedsideError, match=f"BUDGET_USD={budget:g} would be passed"):
-        priced.ask(*range(2000), budget_usd=budget)
+        priced.ask(*range(500), budget_usd=budget)
     assert 0 < sum(paid) <= budget
-    most = price("mine", 124, 20)  # of one more call
-    most *= priced.entries["mine"]["max_concurrency"]  # that were under way
-    assert priced.spent() > budget - most  # it stops no earlier than it must
+    assert priced.spent() > budget - at_once * price("mine", 124, 20)  # no earlier than it must
 
 
 def test_a_run_stops_at_the_first_call_that_could_pass_its_budget(priced, endpoint):
-    """Three calls at $0.06 leave $0.182 of $0.362; one may cost $0.322. Recorded ones are free."""
-    endpoint.script = lambda n, body: completion()  # 10 and 5 tokens
-    budget = usd(priced, *MOST) + 2.5 * usd(priced, 10, 5)
+    """Three calls at $0.06 leave $0.292 of $0.472; one may cost $0.322. Recorded ones are free."""
+    budget = MOST + 2.5 * PAID
     with pytest.raises(BedsideError, match=r"BUDGET_USD=\S+ would be passed"):
         priced.ask(*"abcdefgh", budget_usd=budget)
     assert len(endpoint.bodies) == 3 == len(priced.recorded())
-    with pytest.raises(BedsideError, match="BUDGET_USD"):
-        priced.talk(
-            *(lambda one, i=i: one(request(i, f"question {i}", max_tokens=20)) for i in "defg"),
-            budget_usd=budget,
-        )
-    assert len(endpoint.bodies) == 3  # it holds for all notebooks of a make
+    with pytest.raises(BedsideError, match="BUDGET_USD"):  # it holds for all notebooks of a make
+        priced.talk(*map(ask, "defg"), budget_usd=budget)
+    assert len(endpoint.bodies) == 3
     priced.another_make()
     with pytest.raises(BedsideError, match="BUDGET_USD"):
         priced.ask(*"abcdefgh", budget_usd=budget)
@@ -87,18 +78,14 @@ def test_a_run_stops_at_the_first_call_that_could_pass_its_budget(priced, endpoi
 
 
 def test_a_total_holds_for_all_makes_of_the_same_settings(priced, endpoint):
-    def task(item):
-        return lambda one: one(request(item, f"question {item}", max_tokens=20))
-
-    total = 0.2 + usd(priced, *MOST)  # each spends $0.06
-    for item, fits in (("a", True), ("b", True), ("c", True), ("d", True), ("e", False)):
+    total = 0.2 + MOST  # each spends $0.06
+    for item in "abcd":
         priced.another_make()
-        if fits:
-            priced.talk(task(item), budget_total=total)
-            continue
-        with pytest.raises(BedsideError, match=r"BUDGET_TOTAL=\S+ would be passed"):
-            priced.talk(task(item), budget_total=total)
-        priced.talk(task(item), budget_total=total, limit=3)  # other settings
+        priced.talk(ask(item), budget_total=total)
+    priced.another_make()
+    with pytest.raises(BedsideError, match=r"BUDGET_TOTAL=\S+ would be passed"):
+        priced.talk(ask("e"), budget_total=total)
+    priced.talk(ask("e"), budget_total=total, limit=3)  # other settings
     assert len(endpoint.bodies) == 5
 
 
@@ -108,118 +95,90 @@ def test_a_budget_is_an_amount_and_needs_a_price(world, endpoint, name):
         with pytest.raises(BedsideError, match=rf"{name.upper()}=.*at least 0"):
             world.run(**{name: value})
     with pytest.raises(BedsideError, match=f"{name.upper()} is set but the price of mine"):
-        world.talk(lambda one: one(request("a", "b")), **{name: 5})
+        world.talk(ask("a"), **{name: 5})
     world.model(usd_per_million_in=1, usd_per_million_out=2)
-    assert world.talk(lambda one: one(request("a", "b")), **{name: 5})[0].text == "fine"
-    assert len(endpoint.bodies) == 1
-
-
-# ---- what counts: a direct call and a line of a batch alike
-
-SAID = {"message": "The words of it."}
-FILTER = {"message": "Blocked by the content filter.", "code": "content_filter"}
-UNFINISHED = {"message": "Could not finish the message: max_tokens was reached."}
-NO_CHOICE = {**completion(), "choices": []}
-CHARGED = {  # name: (status, body, what it counts as: its usage, the most, or nothing)
-    "a whole answer": (200, {**completion(), "usage": USAGE}, "usage"),
-    "nothing counted": (200, {**completion(), "usage": None}, "most"),
-    "broken off": (200, {**completion("half", "error"), "usage": USAGE}, "usage"),
-    "broken off, uncounted": (200, {**completion("half", "network_error"), "usage": None}, "most"),
-    "an error in its choice": (
-        200,
-        {"choices": [{"error": SAID, "message": {"content": "so"}}], "usage": USAGE},
-        "usage",
-    ),
-    "an error inside, nothing begun": (200, {"error": {**SAID, "code": 502}}, "nothing"),
-    "an error in its place": (200, {"object": "error", **SAID}, "nothing"),
-    "filtered": (200, {**completion("", "content_filter"), "usage": USAGE}, "usage"),
-    "no choice": (200, {**NO_CHOICE, "usage": USAGE}, "usage"),
-    "no choice, uncounted": (200, {**NO_CHOICE, "usage": None}, "most"),
-    "a fault with usage": (500, {"error": SAID, "usage": USAGE}, "usage"),
-    "a filter with usage": (400, {"error": FILTER, "usage": USAGE}, "usage"),
-    "a filter before it began": (400, {"error": FILTER}, "nothing"),
-    "unfinished thoughts": (400, {"error": UNFINISHED}, "most"),
-    "a timeout": (408, {"error": SAID}, "most"),
-    "a gateway's timeout": (504, {"error": SAID}, "most"),
-    **{f"{s}": (s, {"error": SAID}, "nothing") for s in (400, 402, 404, 429, 500, 503, 529)},
-}
-
-
-def test_what_was_paid_counts_whatever_came(priced, endpoint):
-    prompts = {name: f"{name:30}" for name in CHARGED}
-    most = 100 + 12 + 30, 20
-    expected = {"usage": usd(priced, 100, 7), "most": usd(priced, *most), "nothing": 0.0}
-
-    def script(n, body):
-        status, made, _ = CHARGED[body["messages"][0]["content"].strip()]
-        return status, {}, made
-
-    endpoint.script, before = script, 0.0
-    for name in CHARGED:
-        calls = len(endpoint.bodies)
-        priced.ask({name: prompts[name]})
-        tries = len(endpoint.bodies) - calls
-        assert priced.spent() - before == pytest.approx(tries * expected[CHARGED[name][2]]), name
-        before = priced.spent()
+    assert world.talk(ask("a"), **{name: 5})[0].text == "fine" and len(endpoint.bodies) == 1
 
 
 def test_a_storm_of_refusals_leaves_a_budget_alone(priced, endpoint):
-    """Five refusals before each answer; 20 answers of $0.17 are $3.40, and refusals nothing."""
+    """Five refusals before each of ten answers of $0.06; refusals cost nothing."""
     seen = Counter()
 
     def script(n, body):
-        seen[said := body["messages"][0]["content"]] += 1
-        busy = 503, {}, {"error": SAID}
-        return busy if seen[said] < 6 else {**completion(), "usage": USAGE}
+        seen[prompt := body["messages"][0]["content"]] += 1
+        return (503, {}, {"error": {"message": "Busy."}}) if seen[prompt] < 6 else completion()
 
     endpoint.script = script
-    rows = priced.ask(*range(20), budget_usd=3.4 + usd(priced, *MOST))
-    assert not any(r.reply_status for r in rows) and len(endpoint.bodies) == 120
-    assert priced.spent() == pytest.approx(3.4)
+    rows = priced.ask(*range(10), budget_usd=9.5 * PAID + MOST)
+    assert not any(r.reply_status for r in rows) and len(endpoint.bodies) == 60
+    assert priced.spent() == pytest.approx(10 * PAID)
 
 
-# ---- prices
+def test_two_processes_and_kills_never_pass_a_budget(priced, endpoint):
+    """Each reply costs the most that it can, so that one call too many would show."""
+    usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
+    endpoint.script = lambda n, body: (time.sleep(0.01), {**completion(), "usage": usage})[1]
+    priced.model(max_concurrency=4)
+    each, budget = 0.1 + 0.2, 15.0
+    killed = priced.start(range(200), budget_usd=budget)
+    until(lambda: len(endpoint.bodies) >= 8)
+    killed.kill()
+    killed.join()
+    both = [priced.start([f"{who} {k}" for k in range(40)], budget_usd=budget) for who in "ab"]
+    for process in both:
+        process.join(60)
+    assert 1 in [process.exitcode for process in both]  # one was stopped
+    assert 20 < len(endpoint.bodies) and len(endpoint.bodies) * each <= priced.spent() <= budget
 
-# By the providers' lists: prompts above so many tokens, USD for a million in and out; in is what
-# goes into a cache where that costs more. Two lines: busy hours, or a price from next year on
-TIERS = """
-gpt-6.2-sol 0 2.5 10
-gpt-6.2-sol 272000 5 15
-gpt-6.1-terra 0 1.25 5
-gpt-6.1-terra 272000 2.5 7.5
-gpt-6-luna 0 .125 .5
-gpt-6-luna 272000 .25 .75
-gpt-4o-2024-08-06 0 2.5 10
-claude-opus-5-5 0 4 20
-claude-sonnet-5-5 0 2 10
-claude-haiku-5-5 0 .1 .5
-claude-haiku-5-5 100000 .5 2.5
-gemini-3.8-flash 0 .75 3.75
-gemini-3.8-flash 0 1.5 7.5
-gemini-3.1-pro-preview 0 2 12
-gemini-3.1-pro-preview 200000 4 18
-deepseek-flash 0 .15 .6
-deepseek-flash 0 .3 1.2
-deepseek-flash-thinking 0 .15 .6
-deepseek-flash-thinking 0 .3 1.2
-deepseek-v4-pro 0 .66 1.98
-deepseek-v4-pro 0 1.32 3.96
-mistral-medium-3-5 0 1.5 7.5
-mistral-medium-3-5-thinking 0 1.5 7.5
-qwen3.8-max 0 2 6
-together-glm-5.3 0 1.4 4.4
-gpt-5.4-2026-03-05 0 2.5 15
-gpt-5.4-2026-03-05 272000 5 22.5
-claude-opus-4-6 0 5 25
-claude-opus-4-5-20251101 0 5 25
-"""
+
+def test_a_total_holds_for_two_makes_at_once_and_without_a_budget_what_is_paid_counts(
+    priced, endpoint
+):
+    both, total = [], 20 * PAID + 4 * MOST
+    for who in "ab":
+        priced.another_make()
+        both.append(priced.start([f"{who} {k}" for k in range(30)], budget_total=total))
+    for process in both:
+        process.join(60)
+    assert 20 <= len(endpoint.bodies) and len(endpoint.bodies) * PAID <= total
+    priced.another_make()
+    count = len(endpoint.bodies)
+    priced.ask(*"abc")
+    with pytest.raises(BedsideError, match="BUDGET_USD"):
+        priced.ask("d", budget_usd=2 * PAID + MOST)
+    assert len(endpoint.bodies) == count + 3
+
+
+def test_a_kill_at_any_write_loses_no_money_that_was_spent(priced, endpoint):
+    with Faults() as seen:
+        priced.ask(*"ab")
+    for n, site in enumerate(seen.sites):
+        priced.elsewhere(f"{n}")
+        before = len(endpoint.bodies)
+        with contextlib.suppress(Killed, BedsideError), Faults(site, "killed"):
+            priced.ask(*"ab", budget_usd=5)
+        priced.ask(*"ab", budget_usd=5)
+        paid = (len(endpoint.bodies) - before) * PAID
+        assert paid <= priced.spent() + 1e-9 <= paid + 4 * MOST, site
+
+
+def test_a_budgets_file_that_is_damaged_stops_a_call_and_is_named(priced, endpoint):
+    priced.ask("a", budget_usd=1)
+    (path,) = (priced.folder / "ledger").glob("*.json")
+    path.write_bytes(b"no such file " * 999)
+    with pytest.raises(BedsideError, match=r"calls\.json: .* delete it .* BUDGET_TOTAL"):
+        priced.ask("b", budget_usd=1)
+    assert len(endpoint.bodies) == 1
+    path.unlink()
+    assert priced.ask("b", budget_usd=1)[0].answer == "fine"
 
 
 def test_what_a_budget_reserves_is_never_less_than_a_tiers_price():
-    told = [line.split() for line in TIERS.split("\n") if line]
+    lines = Path(__file__).with_name("prices.txt").read_text().splitlines()
+    tiers = [line.split() for line in lines if not line.startswith("#")]
     called = [n for n, m in bedside.models().items() if m.provider != "local"]
-    assert {name for name, *_ in told} == {n for n in called if price(n, 1, 1) is not None}
-    for name, *numbers in told:
+    assert {name for name, *_ in tiers} == {n for n in called if price(n, 1, 1) is not None}
+    for name, *numbers in tiers:
         above, usd_in, usd_out = map(float, numbers)
         for prompt, reply in ((above + 1, 0), (above + 1, 5000), (above + 90_000, 100)):
             usd = (prompt * usd_in + reply * usd_out) / 1e6
@@ -233,15 +192,14 @@ def test_as_many_at_once_as_the_entry_says(world, endpoint):
     endpoint.script, most = counted(4)
     world.ask(*range(24))
     assert most[0] == 4
-    first = request("x", "first")
+    endpoint.bodies.clear()
     endpoint.script, most = counted(4)
 
     async def task(one, k):
-        await one(first)
         return [await one(request(f"{k}{j}", f"{k} {j}")) for j in "ab"]
 
     world.talk(*(lambda one, k=k: task(one, k) for k in range(12)))
-    assert most[0] == 4 and len(endpoint.bodies) == 24 + 1 + 24
+    assert most[0] == 4 and len(endpoint.bodies) == 24
 
 
 @pytest.mark.parametrize("limits", [{"requests_per_minute": 5}, {"tokens_per_minute": 200}])
@@ -260,9 +218,79 @@ def test_no_minute_has_more_than_the_entry_says(world, endpoint, monkeypatch, li
     monkeypatch.setattr(time, "time", lambda: clock.now)
     endpoint.script = lambda n, body: seen.append(clock.now) or completion()
     world.model(max_concurrency=1, **limits)
-    world.ask(*range(40))
+    for half in (range(15), range(15, 30)):  # it holds from one question to the next
+        world.ask(*half)
     used = 1 if "requests_per_minute" in limits else 15
     (most,) = limits.values()
     for first in seen:
         assert sum(used for at in seen if first <= at < first + 59.9) <= most
-    assert seen[-1] - seen[0] < 60 * 8  # and no longer than it takes
+    assert seen[-1] - seen[0] < 60 * 6  # and no longer than it takes
+
+
+def test_a_refusal_holds_for_all_calls_to_its_model_and_for_no_other(world, endpoint):
+    """At most what was under way still comes, four at once; the other model goes on."""
+    times, refused = [], []
+
+    def script(n, body):
+        times.append((time.monotonic(), body["model"]))
+        if body["model"] == "asked-2026-01-01" and len(times) > 12 and not refused:
+            refused.append(time.monotonic())
+            return 429, {"Retry-After": "1"}, {"error": {"message": "Slow down."}}
+        time.sleep(0.02)
+        return completion()
+
+    endpoint.script = script
+    world.model("other", model="other-1")
+    rows = world.ask(*range(40), models="mine other")
+    assert not any(r.reply_status for r in rows)
+    within = Counter(m for at, m in times if refused[0] < at < refused[0] + 0.95)
+    assert within["asked-2026-01-01"] <= 3 and within["other-1"] > 3
+
+
+def test_a_limit_of_requests_that_says_nothing_loses_nothing(world, endpoint):
+    passed = []
+
+    def script(n, body):
+        now = time.monotonic()
+        if sum(now - at < 0.3 for at in passed) >= 20:
+            return 429, {}, {"error": {"message": "Slow down."}}
+        passed.append(now)
+        return completion()
+
+    endpoint.script = script
+    world.model(max_concurrency=8)
+    world.second(0.005)
+    assert not any(r.reply_status for r in world.ask(*range(50))) and len(passed) == 50
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a terminal of its own needs a pty")
+def test_a_terminal_shows_what_is_done_how_fast_for_how_much_and_what_failed(
+    world, endpoint, tmp_path
+):
+    """Of the notebook of a make, which runs in a process of its own."""
+    import pty
+    import termios
+
+    refused = 400, {}, {"error": {"message": "This model's maximum context length is 9 tokens."}}
+    endpoint.script = lambda n, body: (time.sleep(0.2), refused if n == 5 else completion())[1]
+    world.model(max_concurrency=2, usd_per_million_in=1e4, usd_per_million_out=1e4)
+    given = ["MODELS=mine", f"QUESTIONS={world.folder / 'mine.csv'}"]
+    rows = "".join(f"q{n},What is {n}?\n" for n in range(14))
+    (world.folder / "mine.csv").write_text(f"item,question\n{rows}")
+    for link in ("lib", "Makefile", "pyproject.toml"):
+        (world.folder / link).symlink_to(Path(bedside.__file__).parents[2] / link)
+    leader, terminal = pty.openpty()
+    termios.tcsetwinsize(terminal, (24, 150))
+    env = {**os.environ, "BEDSIDE_ROOT": str(world.folder), "COLUMNS": "150"}
+    command = [sys.executable, "-m", "bedside", "study", *given]
+    process = subprocess.Popen(command, stdout=terminal, stderr=terminal, env=env)
+    os.close(terminal)
+    shown = b""
+    with contextlib.suppress(OSError):  # as a terminal's end is told
+        while part := os.read(leader, 4096):
+            shown += part
+    assert process.wait(60) == 0, shown.decode()
+    lines = re.split(r"[\r\n]", shown.decode())
+    meanwhile = [x for x in lines if re.search(r"answers.*\b\d+( of |/)\d+", x) and "/s" in x]
+    assert any("$" in x and "failed" in x and "context too long" in x for x in meanwhile), lines
+    assert "14 calls, $" in shown.decode()

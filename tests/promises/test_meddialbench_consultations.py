@@ -1,4 +1,4 @@
-"""MedDialBench: consultations held many at once, and by models."""
+"""MedDialBench: consultations held many at once, by models, and what replies without text are."""
 
 import asyncio
 import itertools
@@ -11,10 +11,10 @@ from bedside.asking import models, registry, store
 from bedside.asking.registry import StopRun
 from bedside.asking.replies import Reply
 from bedside.papers.meddialbench import consultations as talks
-from bedside.papers.meddialbench import design as designs
-from bedside.papers.meddialbench import rules, study
+from bedside.papers.meddialbench import data, examples, judging, rules, study
 from bedside.papers.meddialbench.consultations import END
 from bedside.read import sources
+from cells import wanted
 from conftest import completion, with_fields
 from meddialbench_speakers import FOUND
 
@@ -44,9 +44,8 @@ def test_dialogues_are_held_at_once_and_stay_apart(at_once):
         return say
 
     made = crowd()
-    asyncio.run(
-        talks.hold(made, says("question"), says("answer"), says("diagnosis"), at_once=at_once)
-    )
+    speakers = (says(what) for what in ("question", "answer", "diagnosis"))
+    asyncio.run(talks.hold(made, *speakers, at_once=at_once))
     assert len(made) == 40 and max(most) == min(at_once, 40) and not inside
     assert len(set(log[:at_once])) == min(at_once, 40)  # nobody waits for another's end
     for c in made:
@@ -89,12 +88,10 @@ def run(run_of):
 
 
 @pytest.fixture
-def bundled(run):
-    """Design, two cases and their scripts."""
-    return designs.read(run), *(
-        sources.load(f"meddialbench_{n}").query("item in ('case-1', 'case-2')")
-        for n in ("cases", "scripts")
-    )
+def here(run):
+    """The design, two cases and their scripts."""
+    run.limit = 2
+    return asyncio.run(study.set_up(run))
 
 
 def kind(body):
@@ -121,20 +118,21 @@ def said_by(bodies, what):
     return [b for b in bodies if kind(b) == what]
 
 
-async def by_models(run, design, cases, texts, configurations, turns=3):
-    made = talks.planned(cases, configurations, run.models, "served", turns)
+async def by_models(run, here, configurations, turns=3):
+    made = talks.planned(here.cases, configurations, run.models, "served", turns)
     async with run.asking("consultations") as one:
-        await talks.hold(made, *talks.by_models(run, one, made, design, texts, 33, 0.7))
+        speakers = talks.by_models(run, one, made, here.design, here.scripts, 33, 0.7)
+        await talks.hold(made, *speakers)
     return made
 
 
 THREE = {"baseline": (), "vague": ("vague",), "C1": ("fabricating", "withholding")}
 
 
-def test_each_speaker_is_sent_the_dialogue_as_his_own_and_nothing_else(run, bundled, endpoint):
-    design, cases, texts = bundled
+def test_each_speaker_is_sent_the_dialogue_as_his_own_and_nothing_else(run, here, endpoint):
+    design, cases, texts, *_ = here
     endpoint.script = played
-    made = asyncio.run(by_models(run, design, cases, texts, THREE))
+    made = asyncio.run(by_models(run, here, THREE))
     kinds = {what: said_by(endpoint.bodies, what) for what in ("doctor", "patient", "diagnosis")}
     for b in endpoint.bodies:
         turns = ["user", "assistant"] * (len(b["messages"]) // 2 - 1)
@@ -184,12 +182,11 @@ def told(made):
     return [{k: v for k, v in vars(c).items() if k != "case"} for c in made]
 
 
-@pytest.mark.parametrize("k", [2, 25])
-def test_a_run_stopped_in_the_middle_goes_on_where_it_stopped(run, bundled, endpoint, tmp_path, k):
-    design, cases, texts = bundled
+@pytest.mark.parametrize("k", [25])
+def test_a_run_stopped_in_the_middle_goes_on_where_it_stopped(run, here, endpoint, tmp_path, k):
     folder, run.recordings = run.recordings.folder, store.Recordings(tmp_path / "whole")
     endpoint.script = played
-    whole = asyncio.run(by_models(run, design, cases, texts, THREE))
+    whole = asyncio.run(by_models(run, here, THREE))
     every = len(endpoint.bodies)
     assert every > 25
 
@@ -197,13 +194,13 @@ def test_a_run_stopped_in_the_middle_goes_on_where_it_stopped(run, bundled, endp
     endpoint.script = lambda n, body: played(n, body) if n < k else (401, {}, b"{}")
     run.recordings = store.Recordings(folder)
     with pytest.raises(StopRun, match="refuses the key"):
-        asyncio.run(by_models(run, design, cases, texts, THREE))
+        asyncio.run(by_models(run, here, THREE))
     before = {r["fields"]["messages"] for r in store.Recordings(folder).records()}
     assert len(before) < k <= len(endpoint.bodies)
 
     endpoint.bodies.clear()
     endpoint.script, run.recordings = played, store.Recordings(folder)
-    again = asyncio.run(by_models(run, design, cases, texts, THREE))
+    again = asyncio.run(by_models(run, here, THREE))
     assert told(again) == told(whole)
     # a late one of before may be counted
     assert len({str(b) for b in endpoint.bodies}) == every - len(before)
@@ -211,32 +208,21 @@ def test_a_run_stopped_in_the_middle_goes_on_where_it_stopped(run, bundled, endp
 
     endpoint.bodies.clear()
     run.mode, run.recordings = "replay", store.Recordings(folder)
-    replayed = asyncio.run(by_models(run, design, cases, texts, THREE))
+    replayed = asyncio.run(by_models(run, here, THREE))
     assert told(replayed) == told(whole) and not endpoint.bodies
     with pytest.raises(models.MissingRecording, match="item 'case-1 dominant'"):
-        asyncio.run(by_models(run, design, cases[:1], texts, {"dominant": ("dominant",)}))
-
-
-def test_a_plan_has_every_turn_of_every_dialogue(run, bundled, endpoint):
-    design, cases, texts = bundled
-    run.mode = "plan"
-    made = asyncio.run(by_models(run, design, cases, texts, THREE))
-    # 6 consultations of 3 questions, 3 answers and a diagnosis; a case's first question is the
-    # same in all three
-    assert len({r.key for r in run.planned()}) == 6 * 7 - 4
-    assert not endpoint.bodies and not run.recordings.folder.exists()
-    assert {(c.end, len(c.turns)) for c in made} == {("limit", 3)}
+        asyncio.run(by_models(run, here, {"dominant": ("dominant",)}))
 
 
 HOW = {"turns": 5, "turn_tokens": 33, "temperature": 0.7}
 
 
-def test_a_models_limits_hold_for_its_dialogues(run, bundled, endpoint, monkeypatch):
-    endpoint.script, here = played, study.SetUp(*bundled, 2)
+def test_a_models_limits_hold_for_its_dialogues(run, here, endpoint, monkeypatch):
+    endpoint.script = played
     most = zip("tokens tokens_turn turns dialogues".split(), (50, 21, 2, 1))
     made = with_fields("served", **{f"most_{key}": value for key, value in most})
     monkeypatch.setitem(registry.entries(), "served", made)
-    made, frame = asyncio.run(study.consultations(run, here, THREE, patient="", **HOW))
+    made, frame = asyncio.run(study.consultations(run, here, THREE, **HOW))
     assert {b["max_tokens"] for b in endpoint.bodies} == {21} and len(frame) == len(made) == 12
     most = {(c.doctor, c.most) for c in made}
     assert most == {("served", 2), (rules.NAME, 5)} and all(len(c.turns) <= c.most for c in made)
@@ -245,14 +231,85 @@ def test_a_models_limits_hold_for_its_dialogues(run, bundled, endpoint, monkeypa
     assert len(one_by_one) == len({*one_by_one})
 
 
-def test_a_model_may_be_the_patient_of_another(run, bundled, endpoint, monkeypatch):
-    endpoint.script, here = played, study.SetUp(*bundled, 2)
+def test_a_model_may_be_the_patient_of_another(run, here, endpoint, monkeypatch):
+    endpoint.script = played
     own = {"model": "shy-1", "most_turns": 1, "most_tokens_turn": 7}
     monkeypatch.setitem(registry.entries(), "shy", with_fields("served", **own))
-    baseline = {"baseline": ()}
-    _, frame = asyncio.run(study.consultations(run, here, baseline, patient="shy", **HOW))
+    _, frame = asyncio.run(study.consultations(run, here, {"baseline": ()}, patient="shy", **HOW))
     for who, asked in (("patient", ("shy-1", 7)), ("doctor", ("asked-2026-01-01", 33))):
-        found = {(b["model"], b["max_tokens"]) for b in said_by(endpoint.bodies, who)}
-        assert found == {asked}
+        assert {(b["model"], b["max_tokens"]) for b in said_by(endpoint.bodies, who)} == {asked}
     assert frame.loc[frame["model"] == "served", "turns"].max() == 1
     assert {*frame["patient"]} == {"shy", rules.NAME}
+
+
+# ---- plans, and replies that are no answers
+
+TWO = {"baseline": (), "vague": ("vague",)}
+
+
+def test_a_plan_of_generated_cases_has_every_step(run, endpoint, monkeypatch):
+    drawn = sources.load("meddialbench_cases")[data.CASE[:-1]].head(2)
+    monkeypatch.setattr(data, "osce", lambda run: drawn)
+    run.mode, run.profile = "plan", "public"
+    here = asyncio.run(study.set_up(run))
+    assert here.drawn == len(here.cases) == 2 and len(here.scripts) == 20
+    assert {*here.cases["status"], *here.scripts["status"]} == {"graded"}
+    made, _ = asyncio.run(study.consultations(run, here, TWO, **HOW | {"turns": 3}))
+    ends = {(c.end, len(c.turns)) for c in made if c.doctor == "served"}
+    # three tries of key items, ten scripts, and four consultations of three questions and answers
+    # and a diagnosis, of which a case's first question is the same in both
+    assert len({r.key for r in run.planned()}) == 2 * (3 + 10) + 4 * 7 - 2 and ends == {
+        ("limit", 3)
+    }
+    assert not endpoint.bodies and not run.recordings.folder.exists()
+
+
+CALL = {"finish": "tool_calls", "tool_calls": [{"id": "a"}]}
+NOTHING = [  # a reply that is no answer, the end of a dialogue, and a status
+    (completion("", "length"), "cut off", "cut off while thinking"),
+    (completion('{"diagnosis": "Gout"}', "content_filter"), "refused", "filtered"),
+    (completion(None, refusal="No."), "refused", "refused"),
+    (completion('{"diagnosis": "Gout"}', **CALL), "tools", "tool calls"),
+    (completion(" \n "), "empty", "blank"),
+]
+
+
+@pytest.mark.parametrize("reply, end, why", NOTHING, ids=range(len(NOTHING)))
+def test_a_reply_without_words_breaks_off_unscored_with_its_reason(
+    run, here, endpoint, reply, end, why
+):
+    """The doctor of the first case says nothing, nor does the vague patient of the second; without
+    the vagueness only the diagnosis is missing."""
+    first = here.cases["complaint"].iloc[0]
+    vague = here.scripts.query("item == 'case-2' and level == 'vague'")["script"].item()
+
+    def script(n, body):
+        told, who = json.dumps(body["messages"]), kind(body)
+        if vague in told or who == "diagnosis" or (first in told and who == "doctor"):
+            return reply
+        return completion(f"I have thought of number {n} too.")
+
+    endpoint.script = script
+    _, held = asyncio.run(study.consultations(run, here, TWO, **HOW | {"turns": 3}))
+    done = asyncio.run(judging.outcomes(run, examples.Labelled(run), here.scripts, held))
+    mine = done[done["model"] == "served"].set_index(["case", "configuration"])
+    lost = ["correct", "misled", "coverage", "per_turn", "turns"]
+    for *place, by in (
+        ("case-1", "baseline", "doctor"),
+        ("case-1", "vague", "doctor"),
+        ("case-2", "vague", "patient"),
+    ):
+        r = mine.loc[tuple(place)]
+        assert (r["end"], r["by"], r["why"]) == (end, by, why) and r[lost].isna().all()
+    r = mine.loc["case-2", "baseline"]
+    assert (r["end"], r["reply_status"], r["why"]) == ("limit", why, "")
+    assert r[["correct", "misled"]].isna().all() and r[["coverage", "turns"]].notna().all()
+    assert not mine["truncated"].any()
+    assert done.loc[done["model"] == "rules", lost].notna().all(axis=None)
+
+    ends = talks.ends(done).set_index(["row", "column"])["value"]
+    assert ends[f"no answer: {why}", "served"] == 75
+    assert ends[f"no diagnosis: {why}", "served"] == 25 and ends[talks.CUT, "served"] == 0
+    right = wanted("meddialbench/03_single_dimension", "accuracy", judged=done)
+    right = right.set_index(["configuration", "model"])
+    assert right.loc[("vague", "served"), ["n", "unscored"]].tolist() == [0, 2]

@@ -25,24 +25,20 @@ def texts():
     return sources.load("meddialbench_scripts")
 
 
-YES = pd.DataFrame(
-    [
+def test_the_judge_without_a_model_by_hand():
+    rows = [  # case, what is looked for, the text, and the label
         ("a", ["red burning toe"], "My toe is burning", "yes"),
         ("a", ["red burning toe"], "All fine", "no"),
         ("b", ["fever", "cold shivers"], "Cold hands", "no"),
         ("b", ["fever"], "A high fever!", "yes"),
         ("c", [], "Red burning toe", "no"),
-    ],
-    columns=judging.LEARNT,
-)
-
-
-def test_the_judge_without_a_model_by_hand():
-    judge = judging.Overlap(YES, judging.YES_NO)
+    ]
+    rows = pd.DataFrame(rows, columns=judging.LEARNT)
+    judge = judging.Overlap(rows, judging.YES_NO)
     # shares of a reference's words: toe and burning of three; none; cold of "cold shivers"; all;
     # no reference
-    assert judge.features(YES).tolist() == pytest.approx([2 / 3, 0, 1 / 2, 1, 0])
-    assert judge.fitted == pytest.approx(2 / 3) and judge.grade(YES) == YES["label"].tolist()
+    assert judge.features(rows).tolist() == pytest.approx([2 / 3, 0, 1 / 2, 1, 0])
+    assert judge.fitted == pytest.approx(2 / 3) and judge.grade(rows) == rows["label"].tolist()
     # without a the cut is 1, which 2/3 doesn't reach; without b or c it stays 2/3
     assert judge.out_of_fold() == ["no", "no", "no", "yes", "no"]
 
@@ -145,10 +141,6 @@ def test_outcomes_of_consultations(run, texts, endpoint):
     # a diagnosis that never came isn't judged, and only wrong ones can be misled; the dialogue that
     # broke off has its coverage
     assert [asked.count(k) for k in replies] == [5, 3, 6]
-    right = held[held["case"].isin(["alpha", "zeta"])]
-    asked.clear()
-    again = asyncio.run(judging.diagnosed(run, known, texts, right))
-    assert again["misled"].tolist()[0] == 0 and np.isnan(again["misled"].iloc[1]) and not asked
 
 
 def test_the_judge_without_a_model_judges_consultations(run, texts):

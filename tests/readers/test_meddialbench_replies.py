@@ -14,22 +14,21 @@ FINE = "It may be a bit more on some days."
 BREAKS = [  # the end, who can say so, and what is said up to it
     ("refused", "doctor patient", ["I'm sorry, but I can't assist with that request."]),
     ("refused", "doctor patient", [FINE, "As an AI language model, I have no body."]),
-    ("refused", "doctor patient", ["I cannot provide medical advice."]),
     ("refused", "doctor patient", ["I’m unable to play this role."]),
-    ("refused", "doctor", ["I'm sorry, but I can't assist with that."]),
     ("refused", "doctor", [f"As an AI I can't play the doctor's role. {END}"]),
     ("empty", "doctor patient", [FINE, ""]),
     ("empty", "doctor patient", [" \n ...\n"]),
-    ("repeated", "doctor patient", [FINE, FINE, "It may be a BIT more, on some days"]),
-    ("repeated", "doctor patient", [FINE, "I feel it here.", FINE, FINE]),
+    (
+        "repeated",
+        "doctor patient",
+        [FINE, "I feel it here.", FINE, "It may be a BIT more, on some days"],
+    ),
     ("repeated", "doctor patient", ["and it comes and goes " * 3]),
     ("repeated", "doctor patient", ["so so so so so so so"]),
     ("role", "doctor", [FINE, "Does it hurt?\nPatient: Yes, it does."]),
     ("role", "doctor", ["**Patient:** I feel worse."]),
     ("role", "patient", [FINE, "I feel worse.\nDoctor: And at night?"]),
-    ("role", "patient", ["How long have you had it?"]),
     ("role", "patient", ["Have your knees been swollen, and do you smoke?"]),
-    ("role", "patient", ["How can I help you today?"]),
     ("role", "patient", ["I'm here to listen, so let me hear all of it."]),
     ("role", "patient", [FINE, "Tell me about your symptoms and I will see."]),
     ("role", "patient", [f"I have said all. {END}"]),
@@ -37,7 +36,6 @@ BREAKS = [  # the end, who can say so, and what is said up to it
 SILENT = [  # replies whose text, if any, doesn't count
     ("failed", {"error": "500 from the endpoint"}),
     ("refused", {"refusal": "No."}),
-    ("refused", {"finish": "content_filter"}),
     ("refused", {"text": "Half a sentence that", "finish": "content_filter"}),
     ("cut off", {"finish": "length", "no_answer": "cut off"}),
     ("empty", {"text": " \n", "no_answer": "blank"}),
@@ -68,17 +66,12 @@ HARMLESS = {
         ["No, not at all, doctor."] * 2,
         ["Can I sit down? Do you think it is my heart?"],
         ["I don't know. What do you think?"],
-        ["Yes, doctor: it hurts."],
         ["I can't play tennis any more, and I can't help it."],
-        ["It gets worse. Do you think it's serious?"],
         ["I won't continue this conversation."],
-        ["I won't take any more of the tablets."],
         ["My doctor: he says it is gout."],
     ],
     "doctor": [
         ["Yes?"] * 4,
-        ["Does it hurt when you climb stairs?"] * 2,
-        ["I'm sorry to hear that. Where does it hurt?"],
         ["Are you the patient: yes or no?"],
         ["I can't hear you well, what was that?"],
         ["How can I help you today?"],
@@ -96,7 +89,6 @@ def test_what_people_say_breaks_nothing_off(who):
 
 
 MARKED = [  # what the doctor says, and how many turns there are before the end
-    (["A first one?", END], 1),
     (["A first one?", "A second one?", f"That is all. {END}"], 2),
     ([END], 0),
     ([f"{END} The diagnosis is clear to me."], 0),
@@ -112,8 +104,7 @@ def test_a_doctor_ends_the_inquiry_with_the_mark_or_its_turns_are_used_up(doctor
     assert (c.end, c.by, len(c.turns), asked) == ("ended" if marked else "limit", "", turns, 1)
     assert (c.diagnosis, c.status) == ("Gout", "graded") and END not in talks.transcript(c)
     keys = [f"{w}{n}" for n in range(turns) for w in "dp"]
-    assert c.keys == [*keys, *[f"d{turns}"] * marked, "x"]
-    assert all(q and a for q, a in c.turns) and len(c.turns) == turns
+    assert c.keys == [*keys, *[f"d{turns}"] * marked, "x"] and all(q and a for q, a in c.turns)
 
 
 def test_a_frame_has_what_was_said_and_how_often_it_was_cut():
@@ -123,56 +114,33 @@ def test_a_frame_has_what_was_said_and_how_often_it_was_cut():
     assert row["names"] == ["Disease A", "A disease"] and row["item"] == "case-A plain m"
     said = ["My toe number A hurts.", FINE, cut.text]
     assert row["said"].split("\n") == said
-    doctor = [talks.OPENING, cut.text, "One more?"]
-    spoken = [f"{who}: {x}" for pair in zip(doctor, said) for who, x in zip(WHO, pair)]
+    asked = [talks.OPENING, cut.text, "One more?"]
+    spoken = [x for q, a in zip(asked, said) for x in (f"Doctor: {q}", f"Patient: {a}")]
     assert row["dialogue"].split("\n") == spoken
 
 
-WHO = ("Doctor", "Patient")
-DIAGNOSES = [
-    ('{"diagnosis": "Gout"}', "Gout"),
-    ('```json\n{"diagnosis": " Gout "}\n```', "Gout"),
-    ('{"diagnosis": "Gout, most pro', "Gout, most pro"),
-    ("The most likely diagnosis is gout.", "The most likely diagnosis is gout."),
-    ('{"diagnosis": ""}', ""),
-    ('{"diagnosis": "..."}', ""),
-    ('{"disease": "Gout"}', ""),
-    ('{"diagnosis": null}', ""),
-    ("", ""),
-    ("-", ""),
-    ("I'm sorry, I can't.", ""),
-    ("As an AI I give no diagnosis.", ""),
+DIAGNOSES = [  # the reply, the diagnosis, and the status
+    ('```json\n{"diagnosis": " Gout "}\n```', "Gout", "graded"),
+    ('{"diagnosis": "Gout, most pro', "Gout, most pro", "graded"),
+    ("The most likely one is gout.", "The most likely one is gout.", "graded"),
+    *((x, "", "unparsed") for x in ('{"diagnosis": "..."}', '{"disease": "Gout"}', "", "-")),
+    ('{"diagnosis": null}', "", "unparsed"),
+    ("I'm sorry, I can't.", "", "refused"),
+    ({"error": "timeout: too late"}, "", "timeout: too late"),
+    ({"finish": "length", "no_answer": "cut off while thinking"}, "", "cut off while thinking"),
+    ({"refusal": "No."}, "", "refused"),
+    ({"text": "Gout", "finish": "content_filter"}, "", "refused"),
 ]
 
 
-@pytest.mark.parametrize("text, diagnosis", DIAGNOSES, ids=range(len(DIAGNOSES)))
-def test_a_diagnosis_is_read_or_there_is_none(text, diagnosis):
-    c, _ = held(turns=1, last=text)
-    assert c.diagnosis == diagnosis and (c.status == "graded") == bool(diagnosis)
-    status = talks.frame([c]).iloc[0]["reply_status"]
-    assert status in (("",) if diagnosis else ("unparsed", "refused"))
+@pytest.mark.parametrize("reply, diagnosis, status", DIAGNOSES, ids=range(len(DIAGNOSES)))
+def test_a_diagnosis_is_read_or_has_a_status(reply, diagnosis, status):
+    c, _ = held(turns=1, last=Reply("", "m", "", **reply) if isinstance(reply, dict) else reply)
+    assert (c.end, c.diagnosis, c.status, c.keys[-1]) == ("limit", diagnosis, status, "x")
+    assert talks.frame([c]).iloc[0]["reply_status"] == status.replace("graded", "")
 
 
-@pytest.mark.parametrize(
-    "reply, status",
-    [
-        ({"error": "timeout: too late"}, "timeout: too late"),
-        ({"finish": "length", "no_answer": "cut off while thinking"}, "cut off while thinking"),
-        ({"text": " \n", "no_answer": "blank"}, "blank"),
-        ({"refusal": "No."}, "refused"),
-        ({"text": "Gout", "finish": "content_filter"}, "refused"),
-    ],
-)
-def test_a_diagnosis_that_does_not_come_has_a_status(reply, status):
-    c, _ = held(turns=1, last=Reply("", "m", "", **reply))
-    assert (c.end, c.diagnosis, c.status, c.keys[-1]) == ("limit", "", status, "x")
-    assert talks.frame([c]).iloc[0]["reply_status"] == status
-
-
-# ---- judges' numbers, and what a model writes of a case
-
-WHICH = [
-    ('{"which": [1, 3]}', {1, 3}),
+WHICH = [  # judges' numbers
     ('{"which": []}', set()),
     ('{\n "which" : [ 2 ,\n 2 ]\n}', {2}),
     ('```json\n{"which": [2]}\n```', {2}),
@@ -180,17 +148,10 @@ WHICH = [
     ('{"which": [1, 2]}\n{"which": [2, 1]}', {1, 2}),
     ('The dialogue says {"which": [1]}, which I ignore. {"which": [3]}', None),  # they differ
     *((f'{{"which": [1]}} {{"which": [{x}]}}', None) for x in ("", "4", '"all"')),
-    *((f'{{"which": [{x}]}}', None) for x in ("4", "0", "1, 2, 3, 4", "-1", "1.0", "1.5, 2")),
-    *((f'{{"which": [{x}]}}', None) for x in ('"1"', "one", '1, "none"', "1 2", "1,")),
-    *((text, None) for text in ('{"which": [1, 2', '{"which": 1}', '{"which": null}')),
-    *((text, None) for text in ('{"whichever": [1]}', '{"note": "\\"which\\": [1]"}', "[1, 2]")),
-    *((text, None) for text in ("{'which': [1]}", "which: [1]", "Facts 1 and 2.", "")),
+    *((f'{{"which": [{x}]}}', None) for x in ("4", "0", "-1", "1.5, 2", '"1"', "one", "1 2", "1,")),
+    *((text, None) for text in ('{"which": [1, 2', '{"which": 1}', '{"whichever": [1]}', "[1, 2]")),
+    *((text, None) for text in ('{"note": "\\"which\\": [1]"}', "{'which': [1]}", "1 and 2.", "")),
 ]
-
-
-@pytest.mark.parametrize("text, numbers", WHICH, ids=range(len(WHICH)))
-def test_the_numbers_of_a_reply_are_read_or_there_are_none(text, numbers):
-    assert judging.parse_which(text, 3) == numbers
 
 
 def items(n):
@@ -199,38 +160,28 @@ def items(n):
 
 AGAIN = "I HAVE had complaint 1, for long!"
 FACTS = [
-    (json.dumps({"items": items(9)}), items(9)),
     (json.dumps({"items": items(20)}), items(16)),
     (json.dumps({"items": items(3)})[:-20], items(2)),
     (json.dumps({"items": ["Too short", *items(2), AGAIN]}), [*items(1), AGAIN]),
     *((text, None) for text in ('{"items": []}', '{"facts": ["one two three"]}', "- I have", "")),
 ]
-
-
-@pytest.mark.parametrize("text, found", FACTS, ids=range(len(FACTS)))
-def test_key_items_are_read_out_of_a_reply(text, found):
-    assert generation.facts_in(text) == found
-
-
+WELL = '"false": ["I am well"'
 SCRIPTS = [
-    (
-        '{"script": "Say it.", "facts": [1, 12], "false": ["I am well"]}',
-        ("Say it.", [1, 12], ["I am well"]),
-    ),
+    (f'{{"script": "Say it.", "facts": [1, 12], {WELL}]}}', ("Say it.", [1, 12], ["I am well"])),
     ('{"script": "Say that it hur', ("Say that it hur", [], [])),
     ('{"script": "Say it.", "facts": [1, 2', ("Say it.", [1, 2], [])),
-    (
-        '{"script": "Say it.", "facts": [], "false": ["I am well", "I ne',
-        ("Say it.", [], ["I am well"]),
-    ),
-    (
-        '```json\n{"false": [], "facts": [3],\n "script": "Say \\"no\\"."}\n```',
-        ('Say "no".', [3], []),
-    ),
+    (f'{{"script": "Say it.", "facts": [], {WELL}, "I ne', ("Say it.", [], ["I am well"])),
+    ('```json\n{"facts": [3],\n "script": "Say \\"no\\"."}\n```', ('Say "no".', [3], [])),
     *((x, None) for x in ('{"script": "", "facts": [1]}', '{"script": 3}', "Say it.", "")),
+]
+READ = [(lambda text: judging.parse_which(text, 3), *x) for x in WHICH]
+READ += [(generation.facts_in, *x) for x in FACTS] + [
+    (generation.parse_script, *x) for x in SCRIPTS
 ]
 
 
-@pytest.mark.parametrize("text, found", SCRIPTS, ids=range(len(SCRIPTS)))
-def test_a_script_is_read_out_of_a_reply(text, found):
-    assert generation.parse_script(text) == found
+@pytest.mark.parametrize("reads, text, found", READ, ids=range(len(READ)))
+def test_numbers_key_items_and_scripts_are_read_out_of_a_reply_or_there_are_none(
+    reads, text, found
+):
+    assert reads(text) == found

@@ -2,7 +2,7 @@
 
 import math
 
-from bedside.publish.judged_items import JOINED
+from .labelling import JOINED
 
 REFUSALS = {
     "undecided": "say why it can't be decided; a refusal needs a reason",

@@ -18,7 +18,7 @@ from typing import Any, Required, TypedDict
 from bedside import BedsideError, choose, explorer
 from bedside.asking.store import append, digest
 from bedside.build import settings
-from bedside.publish.judged_items import JOINED, collect
+from bedside.publish.judged_items import collect
 from bedside.publish.pages import hashes, template
 from bedside.read import outside, paths
 from bedside.read.prompts import clean
@@ -26,7 +26,7 @@ from bedside.read.prompts import clean
 from . import protocol
 from .blind import alias, rows
 from .faults import fault_of
-from .labelling import tasks
+from .labelling import JOINED, tasks
 from .log import ADJUDICATED, FOLDER, Log, named, read
 from .session import SAID, Rules, Session, assigned, grouped, ruled
 

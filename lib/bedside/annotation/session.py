@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from bedside import BedsideError, choose
-from bedside.annotation.labelling import tasks
+from bedside.annotation.labelling import Task, tasks
 from bedside.asking.store import digest
-from bedside.publish.judged_items import Task
 from bedside.read.prompts import clean
 
 from . import protocol

@@ -9,7 +9,7 @@ data/recordings/own/<name>. Both stay on this machine, and texts go only to the 
 `Own.texts_sent` names. `notebooks/own_study.ipynb` takes the same steps one by one.
 
 Faults of users' files are told by `read.questions` and `read.user_files`; the page of a study is
-`publish.pages.own`. What is about the papers' studies is in `papers`.
+`publish.pages.executed`. What is about the papers' studies is in `papers`.
 
 study: the run, its answers, verdicts and labels. judging: the judges' verdicts, on whole answers or
 by the criteria of a rubric (`rubrics`). made_labels: labels made elsewhere. results: scores, tests,

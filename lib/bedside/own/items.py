@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from bedside.publish.comparison import FAILS_AT
-from bedside.publish.judged_items import Display, Document, Task, human_label, row_id, text, text_of
+from bedside.publish.judged_items import Display, Document, human_label, row_id, text, text_of
 from bedside.write.frames import checked, sent_and_returned
 
 from .study import ANSWER, PAPER, labelled
@@ -26,7 +26,7 @@ def record(row: dict, value: str, by: str) -> dict:
     }
 
 
-TASK = Task(
+TASK = dict(
     name="own",
     paper=PAPER,
     title="Own questions",

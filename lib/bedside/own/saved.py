@@ -97,7 +97,7 @@ def models(own):
         group=frame["group"].replace("", None),
     ).merge(own.items[["item", "question"]], on="item", validate="many_to_one")
     how = Display(own.name, own.name, "", status="reply_status")
-    replies = comparison.shown(frame, how, PAPER).assign(item=apart(frame))
+    replies = comparison.shown(frame, how, PAPER, own.folder).assign(item=apart(frame))
     if own.criteria:
         replies = replies.assign(score=pd.to_numeric(frame["value"]))
     card = about["judges"].get(own.judge)
@@ -110,7 +110,6 @@ def models(own):
         comparison.judge_told(own.judge, card, own.models)
         + ", which was never measured" * (not card),
         "",
-        own.folder,
         own.folder,
         "score" if own.criteria else comparison.RIGHT,
         own.fails_at,

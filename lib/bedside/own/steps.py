@@ -11,7 +11,7 @@ from bedside import BedsideError, choose
 from bedside.asking import batches, registry
 from bedside.asking.models import MODES, waited
 from bedside.build import notebooks, plans, rounds, settings
-from bedside.publish.pages import own as page
+from bedside.publish.pages import executed as page
 from bedside.publish.pages import tell_calls
 from bedside.read import paths
 from bedside.read.surroundings import within
@@ -96,7 +96,7 @@ def execute(own: Own, given: dict) -> None:
         if calling:
             tell_calls(own.folder)
     asked, did = [*own.models, *own.judges], saved.models(own)
-    page.write(own.folder, own.name, executed, asked, did)
+    page.write_own(own.folder, own.name, executed, asked, did)
 
 
 def study(

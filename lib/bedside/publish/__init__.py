@@ -5,8 +5,8 @@ sheets have rooms above; what they show of a graded reply is `judged_items`.
 
 pages: manifest, pages, how to cite. judged_items: graded replies as explorer and raters show them.
 comparison: how models did.
-letters: reports to authors. readme, api: what is made of README.md and docs/api.md. verification:
-outputs rebuilt and compared.
+letters: reports to authors. readme: what of README.md and docs/api.md is made. verification:
+numbers rebuilt and compared.
 """
 
-__all__ = """pages judged_items comparison letters readme api verification""".split()
+__all__ = """pages judged_items comparison letters readme verification""".split()

@@ -26,35 +26,32 @@ def write(profile: str) -> list[Path]:
     Raises BedsideError if the profile was never run.
     """
     folder = settings.outputs(profile)
-    notebooks = pages.last(folder)["notebooks"].values()
+    entries, made = pages.last(folder)["notebooks"].values(), []
     (folder / "letters").mkdir(exist_ok=True)
-    made = []
     for paper, about in paths.papers().items():
-        mine = [c for entry in notebooks if entry["paper"] == paper for c in entry["claims"]]
-        if mine:
-            made.append(folder / "letters" / f"{paper}.md")
-            text = f"{letter(paper, about, mine)}\n"
-            paths.write(made[-1], text)
-            paths.write(made[-1].with_suffix(".html"), _html(about["title"], text))
+        if mine := [c for entry in entries if entry["paper"] == paper for c in entry["claims"]]:
+            text, path = letter(paper, about, mine), folder / "letters" / f"{paper}.md"
+            paths.write(path, text)
+            page = pages.template(HERE / "letter.html.j2")
+            html = page.render(title=about["title"], body=pages.html(text))
+            paths.write(path.with_suffix(".html"), html)
+            made.append(path)
     return made
 
 
 def letter(paper: str, about: dict, made: list[dict]) -> str:
     """The letter on one study as Markdown. made: its claims as the manifest has them."""
-    made = plain([claims.completed(c) for c in made])
-    ranks = {rank: [c for c in made if claims.rank(c) == rank] for rank in claims.RANKS}
-    by = {rank: claims.by_verdict(found) for rank, found in ranks.items()}
+    made = plain(made)
     # what doesn't fit, and what is central, goes first; a third party's text is none of theirs
     asked = [c for c in made if c["ask"] and c["of"] != "summary"]
     asked.sort(key=lambda c: (c["kind"] != "consistency", c["weight"] != "central"))
+    by = {r: claims.by_verdict(c for c in made if claims.rank(c) == r) for r in claims.RANKS}
+    slips = [{"told": str(s), "why": s.why, "against": s.against} for s in published.slips(paper)]
     return pages.template(HERE / "letter.md.j2", autoescape=False).render(
         paper=paper,
         about=plain(about),
-        theirs=ranks["central"] + ranks["detail"],
-        slips=[
-            {"told": plain(str(s)), "why": plain(s.why), "against": plain(s.against)}
-            for s in published.slips(paper)
-        ],
+        raw=any(c["basis"] == "raw" for c in made if claims.rank(c) in claims.WEIGHT),
+        slips=plain(slips),
         central=by["central"],
         detail=by["detail"],
         consistency=by["consistency"],
@@ -69,11 +66,3 @@ def plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {k: plain(v) for k, v in value.items()}
     return [plain(v) for v in value] if isinstance(value, list) else value
-
-
-def _html(title, text):
-    """The letter as an HTML page for print; HTML in the text is escaped."""
-    import mistune
-
-    body = mistune.create_markdown(escape=True)(text)
-    return pages.template(HERE / "letter.html.j2").render(title=title, body=body)

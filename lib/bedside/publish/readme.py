@@ -1,72 +1,42 @@
-"""What of the README is made: its findings, and its table of each notebook's outputs."""
+"""What is made of README.md and docs/api.md: findings, each notebook's outputs, bedside's names.
 
+A name's words are its docstring's first line; order, sections and examples are docs/api.toml's.
+"""
+
+import inspect
 import json
 import re
-from pathlib import Path
+import tomllib
 
+import bedside
 from bedside import BedsideError, choose
 from bedside.build import notebooks
 from bedside.read import findings, paths
 
-README = paths.ROOT / "README.md"
-BEGIN, END = "<!-- outputs: written by `make outputs` -->", "<!-- end of outputs -->"
+README, API, EXAMPLES = (
+    paths.ROOT / name for name in ("README.md", "docs/api.md", "docs/api.toml")
+)
 FINDING = re.compile(r"(<!-- finding (\w+) ([\w-]+) -->\n).*?(<!-- end -->)", re.S)
+MADE = re.compile(r"(<!-- \w+: written by `make outputs` -->\n).*(\n<!-- end of \w+ -->)", re.S)
 PRINTED = re.compile(r"(?:Table|Figure) \w+(?: \(version \d\))?")
 
 
-def table(manifests: dict[str, dict]) -> str:
-    """Markdown from {profile: its manifest}: a line for each notebook of the first profile.
-
-    A file that only another profile has is followed by that profile's name. Trust cards share one
-    entry.
-    """
-    first, *others = manifests
-    entries, papers = manifests[first]["notebooks"], list(paths.papers())
-    lines = ["| notebook | of the paper | files in `figures/<profile>/<paper>/` |", "|---|---|---|"]
-    for name in sorted(entries, key=lambda n: (papers.index(entries[n]["paper"]), n)):
-        entry = entries[name]
-        printed, files = _printed(entry), dict.fromkeys(_files(entry), "")
-        for profile in others:
-            entry = manifests[profile]["notebooks"].get(name, {"outputs": []})
-            printed |= _printed(entry)
-            files = {**{file: f" ({profile})" for file in _files(entry)}, **files}
-        shown = ", ".join(f"`{file}`{only}" for file, only in files.items())
-        link = f"[{notebooks.title(name)}](notebooks/{name}.ipynb)"
-        lines.append(f"| {link} | {', '.join(printed)} | {shown} |")
-    return "\n".join(lines)
+def write() -> list[str]:
+    """Write what is made into README.md and docs/api.md; return their paths."""
+    for page, text in filled().items():
+        paths.write(page, text)
+    return [paths.rel(page) for page in filled()]
 
 
-def _printed(entry):
-    """The paper's tables and figures with which titles begin, in order."""
-    found = (PRINTED.match(o["title"]) for o in entry["outputs"])
-    return dict.fromkeys(match[0] for match in found if match)
-
-
-def _files(entry):
-    """Names without their endings, in order; trust cards as one."""
-    every = (o["file"] for o in entry["outputs"])
-    return dict.fromkeys(
-        "trust_*.json" if file.endswith(".json") else file.partition(".")[0] for file in every
-    )
-
-
-def filled(text: str) -> str:
-    """A README's text with the table of the committed manifests between its two marks.
-
-    A finding stands between the marks that name its study and its id.
-    """
-    found = {p: paths.FIGURES / p / "manifest.json" for p in ("sample", "public")}
-    manifests = {p: json.loads(file.read_text()) for p, file in found.items() if file.is_file()}
-    text = FINDING.sub(_finding, text)
-    return between(text, BEGIN, f"\n{table(manifests)}\n", END, "README.md")
-
-
-def between(text: str, begin: str, made: str, end: str, page: str) -> str:
-    """A page's text with what is made between two marks, each on a line of its own."""
-    if text.count(begin) != 1 or text.count(end) != 1 or text.index(begin) > text.index(end):
-        raise BedsideError(f"{page}: put one {begin} before what is made and one {end} after it")
-    before, _, rest = text.partition(begin)
-    return f"{before}{begin}\n{made}\n{end}{rest.partition(end)[2]}"
+def filled() -> dict:
+    """{page: its text} of README.md and docs/api.md, with what is made between their marks."""
+    made = {README: outputs(), API: "\n".join(names())}
+    texts = {page: page.read_text(encoding="utf-8") for page in made}
+    for page, text in texts.items():
+        if not MADE.search(text):
+            raise BedsideError(f"{paths.rel(page)}: it lacks the marks of what is made")
+        texts[page] = MADE.sub(lambda m, page=page: f"{m[1]}\n{made[page].strip()}\n{m[2]}", text)
+    return texts | {README: FINDING.sub(_finding, texts[README])}
 
 
 def _finding(match):
@@ -74,7 +44,56 @@ def _finding(match):
     return f"{match[1]}**{known[choose(match[3], known, 'finding')]}**\n{match[4]}"
 
 
-def write() -> Path:
-    """Write findings and table into README.md; return its path."""
-    paths.write(README, filled(README.read_text(encoding="utf-8")))
-    return README
+def outputs() -> str:
+    """A table in Markdown: a line for each notebook, with its outputs in both committed profiles.
+
+    A file that only `public` has says so. Trust cards share one entry.
+    """
+    lines = ["| notebook | of the paper | files in `figures/<profile>/<paper>/` |", "|---|---|---|"]
+    manifests = [paths.FIGURES / p / "manifest.json" for p in ("sample", "public")]
+    entries = [json.loads(m.read_text())["notebooks"] for m in manifests if m.is_file()]
+    for name in (n for p in paths.papers() for n in entries[0] if n.startswith(f"{p}/")):
+        printed, files = {}, {}
+        for only, known in zip(("", " (public)"), entries):
+            for o in known.get(name, {"outputs": ()})["outputs"]:
+                printed |= dict.fromkeys(PRINTED.findall(o["title"][:30]))
+                stem, _, form = o["file"].partition(".")
+                files.setdefault("trust_*.json" if form == "json" else stem, only)
+        shown = ", ".join(f"`{file}`{only}" for file, only in files.items())
+        link = f"[{notebooks.title(name)}](notebooks/{name}.ipynb)"
+        lines.append(f"| {link} | {', '.join(printed)} | {shown} |")
+    return "\n".join(lines)
+
+
+def sections() -> list[dict]:
+    """The sections of docs/api.toml: title, names ({name: [an example, its result or ""]}).
+
+    before: what its examples need, if anything. Raises BedsideError unless each name that bedside
+    offers is there once.
+    """
+    found = tomllib.loads(EXAMPLES.read_text(encoding="utf-8"))["section"]
+    listed, offered = [n for section in found for n in section["names"]], sorted(bedside.__all__)
+    if sorted(listed) != offered:
+        odd = ", ".join(sorted({*listed} ^ {*offered})) or "a name occurs twice"
+        raise BedsideError(f"{paths.rel(EXAMPLES)}: list each name that bedside offers once: {odd}")
+    return found
+
+
+def names() -> list[str]:
+    """What docs/api.md says of each name: signature, first line of its docstring, example."""
+    lines, bare = [], inspect.Parameter.empty
+    for section in sections():
+        lines.append(f"## {section['title']}\n")
+        if before := section.get("before", "").strip():
+            lines.append(f"```python\n{before}\n```\n")
+        for name, (example, result) in section["names"].items():
+            about, signature = getattr(bedside, name), ""
+            error = isinstance(about, type) and issubclass(about, Exception)
+            if not inspect.ismodule(about) and not error:
+                found = inspect.signature(about)
+                given = [p.replace(annotation=bare) for p in found.parameters.values()]
+                signature = found.replace(parameters=given, return_annotation=bare)
+            text = inspect.getdoc(about).splitlines()[0].rstrip(".")
+            gives = f" gives `{result}`" if result else ""
+            lines.append(f"**`{name}{signature}`**: {text}.\\\n`{example}`{gives}\n")
+    return lines

@@ -100,9 +100,9 @@ def numbers(frame: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
     import pandas as pd
 
     for column in columns:
-        blank = frame[column].replace("", None)
-        values = pd.to_numeric(blank, errors="coerce").astype(float)
-        if (strange := values.isna() & blank.notna()).any():
+        given = frame[column].replace("", None)  # other columns may hold arrays
+        values = pd.to_numeric(given, errors="coerce").astype(float)
+        if (strange := values.isna() & given.notna()).any():
             raise BedsideError(f"{column} is no number: {_row(frame, strange)}")
         frame = frame.assign(**{column: values})
     return frame

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from bedside import BedsideError
 from bedside.annotation.blind import rows as with_blocks
-from bedside.annotation.labelling import tasks
-from bedside.publish.judged_items import JOINED, human_label, other_verdict
+from bedside.annotation.labelling import JOINED, tasks
+from bedside.publish.judged_items import human_label, other_verdict
 from bedside.read import paths, prompts, sources
 
 from .together import REFUSALS, asked, first_labels, handled, labels, own_labels

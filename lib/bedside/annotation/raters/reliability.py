@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 
 from bedside import stats
-from bedside.annotation.labelling import tasks
-from bedside.publish.judged_items import JOINED
+from bedside.annotation.labelling import JOINED, tasks
 from bedside.read.checks import groups, numbers
 from bedside.write.tables import Row, frame, percent, share
 

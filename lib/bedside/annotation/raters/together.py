@@ -7,11 +7,10 @@ import pandas as pd
 
 from bedside.annotation import protocol
 from bedside.annotation.blind import alias, material
-from bedside.annotation.labelling import tasks
+from bedside.annotation.labelling import JOINED, tasks
 from bedside.annotation.log import ADJUDICATED, FOLDER, read
 from bedside.annotation.protocol import NOT_SAID, answers
 from bedside.asking.store import digest
-from bedside.publish.judged_items import JOINED
 from bedside.read.checks import complete
 
 FEWEST = 5  # raters of a group whose answers about themselves are counted

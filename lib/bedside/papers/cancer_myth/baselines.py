@@ -7,59 +7,52 @@ import numpy as np
 from bedside.judging.baselines import Baseline
 
 
-class Echo(Baseline):
+class CutPoint(Baseline):
+    """Verdicts by one feature: above the cut point that gets most labels right, or not."""
+
+    above = 0  # place of this verdict in `values`
+
+    def fit(self, features, labels):
+        """The cut point."""
+        cuts = np.unique(features)
+        right = (features > cuts[:, None]) == (labels == self.values[self.above])
+        return cuts[np.argmax(right.mean(1))]
+
+    def predict(self, fitted, features):
+        return [self.values[self.above if x > fitted else 1 - self.above] for x in features]
+
+
+class Echo(CutPoint):
     """For questions without a false presupposition: does the answer take up the question's words?
 
     An answer that disputes a premise has to name it. The largest cosine of a sentence of the answer
-    with the question is compared with the cut point that gets most of `labelled` (item, question,
-    answer, label) right. An answer that only repeats the question gets the lower grade as well.
+    with the question decides (labelled: item, question, answer, label). An answer that only repeats
+    the question gets the lower grade as well.
     """
 
     def features(self, frame):
         """Largest cosine (n,) of a sentence of each answer with its question, in 0..1."""
-        from sklearn.feature_extraction.text import HashingVectorizer
-
         if frame.empty:
             return np.zeros(0)
-        words = HashingVectorizer(stop_words="english", alternate_sign=False)
         sentences = [re.split(r"(?<=[.!?;])\s+", answer) for answer in frame["answer"]]
         count = [len(mine) for mine in sentences]
-        said = words.transform([s for mine in sentences for s in mine])
-        asked = words.transform(frame["question"])[np.repeat(np.arange(len(frame)), count)]
-        cosine = np.asarray(said.multiply(asked).sum(1)).ravel()
+        said = _words([s for mine in sentences for s in mine])
+        asked = _words(frame["question"])[np.repeat(np.arange(len(frame)), count)]
+        cosine = np.ravel(said.multiply(asked).sum(1))
         return np.maximum.reduceat(cosine, np.cumsum([0, *count[:-1]]))
 
-    def fit(self, features, labels):
-        """The cut point, above which an answer gets the lower grade."""
-        cuts = np.unique(features)
-        right = (features > cuts[:, None]) == (labels == self.values[0])
-        return cuts[np.argmax(right.mean(1))]
 
-    def predict(self, fitted, features):
-        return [self.values[int(similar <= fitted)] for similar in features]
+class Alike(CutPoint):
+    """Do two misconceptions share their words, by their cosine? Labelled: item, myth, other."""
 
-
-class Alike(Baseline):
-    """Do two misconceptions share their words? Labelled: item, myth, other, label.
-
-    The cosine of the two is compared with the cut point that gets most of the pairs right.
-    """
+    above = 1
 
     def features(self, frame):
         """The cosines (n,) of the two texts of each pair, in 0..1."""
         if frame.empty:
             return np.zeros(0)
         a, b = (_words(frame[column]) for column in ("myth", "other"))
-        return np.asarray(a.multiply(b).sum(1)).ravel()
-
-    def fit(self, features, labels):
-        """The cut point, above which two are the same."""
-        cuts = np.unique(features)
-        right = (features > cuts[:, None]) == (labels == 1)
-        return cuts[np.argmax(right.mean(1))]
-
-    def predict(self, fitted, features):
-        return [self.values[int(similar > fitted)] for similar in features]
+        return np.ravel(a.multiply(b).sum(1))
 
 
 def alike(a, b):

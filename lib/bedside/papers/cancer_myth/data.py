@@ -26,7 +26,7 @@ GENERATORS = {  # the released files spell one in two ways
     "claude-3.5-sonnet": "Claude-3.5-Sonnet",
     "manual": "Manual",
 }
-SHOWN = {"myth": 3, "plain": 2, "category": 6}  # examples that a judge is shown, by its task
+SHOWN = ("myth", "plain", "category")  # a judge's tasks, of which it is shown examples
 FIGURE_4 = (3, 0, 4, 1, 48, 136, 40)  # the candidates that the figure shows, by category
 DROPPED = {  # candidates that appendix B.5 shows as taken out, and why, in our words
     "candidate-411": "The operation is already planned, so its need has been decided and is no"

@@ -1,7 +1,5 @@
 """Cancer-Myth's figures of several panels, drawn from rows of `tables`."""
 
-import pandas as pd
-
 from bedside.write import charts, plots
 
 from .robustness import BY
@@ -9,23 +7,15 @@ from .v2.items import SETS
 
 
 def scores(rows, width=plots.WIDE):
-    """Figure 6a: PCR and PCS by model, the best published PCR first; a narrow one has PCR alone."""
+    """Figure 6a: PCR and PCS by model, the best published one first; a narrow one has PCR alone."""
     parts = rows["column"].str.extract(r"^(PC[RS])(?:,? (.*))?$")
     series = rows["source"] + (", " + parts[1]).fillna("")
     rows = rows.assign(column=parts[0], series=series).dropna(subset="value")
-    said = rows[(rows["column"] == "PCR") & (rows["source"] == "published")]
-    said = said.astype({"value": float}).groupby("row")["value"].unique()
-    order = said.loc[said.map(max).sort_values(ascending=False, kind="stable").index]
-    order = list(dict.fromkeys([*order.index, *rows["row"]]))
     columns = ["PCR", "PCS"][: int(width // plots.NARROW)]
-    figure = charts.forest(rows, columns=columns, order=order, width=width)
+    figure = charts.forest(rows, columns=columns, width=width)
     figure.axes[0].set_xlim(-1)
     for ax, unit in zip(figure.axes, ("% of the questions corrected", "mean grade, \u22121 to 1")):
         ax.set_xlabel(unit)
-    for row, values in said.items():  # the printed rates beside their marks
-        at = max(values), len(order) - 1 - order.index(row)
-        look = {"xytext": (9, 0), "textcoords": "offset points", "fontsize": plots.SMALL}
-        figure.axes[0].annotate(" / ".join(f"{v:g}" for v in values), at, va="center", **look)
     return figure
 
 
@@ -61,13 +51,5 @@ def choices(rows):
     figure, axes = plots.figure((9, 6), rows=2, height_ratios=[1, 1])
     figure.get_layout_engine().set(w_pad=0.12)  # room for the names of choices
     charts.choices(axes[:, 0], rows, BY, rows[["low", "high"]], ylabel="lead, in SDs of the null")
-    plots.legend_below(figure)
-    return figure
-
-
-def judge(rows, lines, known):
-    """Where a judge's errors turn a conclusion, and known judges: of `charts.regions`."""
-    figure, ((ax,),) = plots.figure((8, 4.6))
-    charts.regions(ax, pd.concat(lines), known, least=0.6)
     plots.legend_below(figure)
     return figure

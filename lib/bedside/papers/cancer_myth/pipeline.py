@@ -12,11 +12,10 @@ from bedside.read.checks import (
     normal,
     report,
     shared,
-    spellings,
 )
 from bedside.read.sources import here
 from bedside.stats.rounded import Comparison, Rounded
-from bedside.write.results import means
+from bedside.write.results import means, points
 
 from . import data
 from .data import CATEGORIES, taken_out
@@ -63,31 +62,18 @@ def reviewed(run, raw, tried):
     return made.assign(configuration="candidate", reply=made["correction"])
 
 
-def labels(raw, start):
-    """What labels in the files show: names of one generator, the generator of hand-made questions.
-
-    raw: `data.released`; start: `data.starting_examples`.
-    """
-    offered = raw["candidates"]
-    names = spellings([*offered["spelled"], *raw["nfp"]["from_model"]])
-    valid = start.loc[start["kind"] == "valid", "question"].map(normal)
-    manual = offered.loc[offered["question"].map(normal).isin(valid), "spelled"]
-    return {
-        "names of one generator": ["; ".join(group) for group in names],
-        "the hand-made questions' generator": manual.tolist(),
-    }
-
-
-def shares(questions, categories, stage, source):
+def shares(questions, stage, source):
     """Rows of the share of each category among questions, over myths."""
     unit = questions["myth" if "myth" in questions else "unit"]
-    hits = {name: questions["category"] == name for name in categories}
+    hits = {name: questions["category"] == name for name in CATEGORIES.values()}
     frame = pd.DataFrame({**hits, "item": questions["item"], "unit": unit})
     return means(frame, {name: name for name in hits}, "{metric}", stage, source=source)
 
 
 def counts(raw):
-    """Counts along the pipeline in the released data: {(what, of which): n}."""
+    """Rows of counts along the pipeline, if there are released data."""
+    if not raw:
+        return []
     myths = raw["myths"]
     found = {
         ("myths", "all"): len(myths),
@@ -99,56 +85,27 @@ def counts(raw):
         found[stage, "all"] = len(raw[name])
         for what in raw[name].columns.intersection(["generator", "category"]):
             found |= {(stage, label): n for label, n in raw[name][what].value_counts().items()}
-    return found
+    return [points(found, "raw")]
 
 
 def reviews(run, raw):
-    """Rows of the percent of candidates that the user's raters kept, and the physicians."""
-    parts = []
+    """Rows of the percent of candidates that the user's raters kept, and the physicians.
+
+    Of all, by category and, of the physicians', by generator. Intervals are over myths.
+    """
+    parts, rows = [], ("all", "{generator}", "{category}")
     if here("cancer_myth_reviewed"):
         labels = run.load("cancer_myth_reviewed").assign(kept=lambda f: f["label"] == "keep")
-        parts += _kept_shares(labels, "kept by your raters, %", "run", "category")
+        parts += [means(labels, {"kept": "kept by your raters, %"}, row) for row in rows[::2]]
     if raw:
-        parts += review(raw["candidates"], raw["released"])
+        found = raw["candidates"].assign(unit=raw["candidates"]["myth"])
+        found["kept"] = kept(found, raw["released"])
+        by = {"kept": "kept by the physicians, %"}
+        parts += [means(found, by, row, source="raw") for row in rows]
     return parts
 
 
-def review(candidates, released):
-    """Rows of the percent of candidates that the physicians kept: of all, by generator, category.
-
-    Intervals are over myths.
-    """
-    found = candidates.assign(kept=kept(candidates, released), unit=candidates["myth"])
-    return _kept_shares(found, "kept by the physicians, %", "raw", "generator", "category")
-
-
-def _kept_shares(labels, column, source, *by):
-    rows = ("all", *(f"{{{key}}}" for key in by))
-    return [means(labels, {"kept": column}, row, source=source) for row in rows]
-
-
 # ---- what tests of claims use (`claims.names`)
-
-
-def names(run):
-    """Quantities of the released data, or None; what `by_algorithm` gives is not among them."""
-    raw = data.released(run)
-    if not raw:
-        return dict.fromkeys(RELEASED)
-    offered = complete(raw["candidates"], ["category", "generator", "myth"])  # none falls out
-    hit, rest = kept(offered, raw["released"]), offered[~offered["first"]]
-    return {
-        **_of_myths(raw["myths"]),
-        **_of_start(raw, data.starting_examples(run)),
-        **_of_runs(offered),
-        **_of_categories(offered),
-        **_of_sets(run, raw),
-        "offered": len(offered),
-        "first": len(offered) - len(rest),
-        "kept_share": hit[rest.index].groupby(rest["generator"]).mean(),
-        "p_kept": _independent(rest["generator"], hit[rest.index]),
-        "dropped_kept": hit[offered["item"].isin(data.DROPPED)],
-    }
 
 
 RELEASED = """
@@ -158,19 +115,54 @@ dropped_kept near plain_offered in_both repeated empty
 """.split()
 
 
-def _of_myths(myths):
-    """Section 3.1: how many myths there are, how many differ, and for how many cancers."""
-    fields = myths[["cancer", "myth", "fact", "source"]].map(normal)
+def names(run):
+    """Quantities of the released data, or None; what `by_algorithm` gives is not among them."""
+    raw = data.released(run)
+    if not raw:
+        return dict.fromkeys(RELEASED)
+    myths, start = raw["myths"], data.starting_examples(run)
     types = _types(myths["cancer"])
+    offered = complete(raw["candidates"], ["category", "generator", "myth"])  # none falls out
+    asked, released, plain = (
+        offered["question"],
+        raw["released"]["question"],
+        raw["nfp"]["example_question"],
+    )
+    # where the myths of GPT-4o's first questions end and its later ones begin (appendix B.4)
+    made = offered[offered["myth"] > 0]
+    later = made[~made["first"] & (made["generator"] == "GPT-4o")]
+    # the first set was not balanced (appendix B.3)
+    hit, rest = kept(offered, raw["released"]), offered[~offered["first"]]
+    parts = offered["category"].value_counts(normalize=True)
+    sources = ["cancer_myth_candidates", "cancer_myth_released", "cancer_myth_nfp"]
+    faults = report(dict(zip(sources, run.load(*sources)))).groupby("column")["value"].sum()
     return {
         "myths": len(myths),
-        "different_myths": len(fields.drop_duplicates()),
+        "different_myths": len(
+            myths[["cancer", "myth", "fact", "source"]].map(normal).drop_duplicates()
+        ),
         "types": Rounded(min(types), max(types), max(types)),
+        "starting": start["kind"].value_counts(),
+        "starting_offered": len(shared(start.loc[start["kind"] == "valid", "question"], asked)),
+        "early_last": made.loc[made["first"], "myth"].max(),
+        "later_first": later["myth"].min(),
+        "offered": len(offered),
+        "first": len(offered) - len(rest),
+        "by_generator": rest["generator"].value_counts(),
+        "parts": parts.reindex(CATEGORIES.values(), fill_value=0),
+        "kept_share": hit[rest.index].groupby(rest["generator"]).mean(),
+        "p_kept": _independent(rest["generator"], hit[rest.index]),
+        "dropped_kept": hit[offered["item"].isin(data.DROPPED)],
+        "near": len(counterparts(asked, released)),
+        "plain_offered": len(shared(asked, plain)),
+        "in_both": len(shared(released, plain)),
+        "repeated": int(faults["repeated texts"]),
+        "empty": int(faults["empty cells"]),
     }
 
 
 def _types(names):
-    """Numbers of cancer types, by several ways to tell two names apart."""
+    """Numbers of cancer types (section 3.1), by several ways to tell two names apart."""
     names = list(dict.fromkeys(names))
     kind = re.compile(r".*\(([^()]*(?:Cancer|Lymphoma|Sarcoma))\)$")
     ways = (
@@ -179,54 +171,6 @@ def _types(names):
         lambda name: normal(kind.sub(r"\1", name)),  # by the wider type in brackets
     )
     return [*(len({way(name) for name in names}) for way in ways), merged(names)]
-
-
-def _of_start(raw, start):
-    """Sections 3.2 and 4.1, appendix B.1: what the generators started from."""
-    valid = start.loc[start["kind"] == "valid", "question"]
-    return {
-        "starting": start["kind"].value_counts(),
-        "starting_offered": len(shared(valid, raw["candidates"]["question"])),
-    }
-
-
-def _of_runs(offered):
-    """Appendix B.4: where the myths of GPT-4o's first questions end and its later ones begin."""
-    made = offered[offered["myth"] > 0]
-    later = made[~made["first"] & (made["generator"] == "GPT-4o")]
-    return {
-        "early_last": made.loc[made["first"], "myth"].max(),
-        "later_first": later["myth"].min(),
-    }
-
-
-def _of_categories(offered):
-    """Section 4.1, appendix B.3: how even generators and categories are.
-
-    parts: share of the questions by category; by_generator: without the first set, which was not
-    balanced.
-    """
-    a_generator = offered.loc[~offered["first"], "generator"].value_counts()
-    parts = offered["category"].value_counts(normalize=True)
-    return {
-        "by_generator": a_generator,
-        "parts": parts.reindex(CATEGORIES.values(), fill_value=0),
-    }
-
-
-def _of_sets(run, raw):
-    """What the released sets share with the candidates and each other; repeated and empty texts."""
-    offered, released = raw["candidates"]["question"], raw["released"]["question"]
-    plain = raw["nfp"]["example_question"]
-    mine = ["cancer_myth_candidates", "cancer_myth_released", "cancer_myth_nfp"]
-    found = report(dict(zip(mine, run.load(*mine)))).groupby("column")["value"].sum()
-    return {
-        "near": len(counterparts(offered, released)),
-        "plain_offered": len(shared(offered, plain)),
-        "in_both": len(shared(released, plain)),
-        "repeated": int(found["repeated texts"]),
-        "empty": int(found["empty cells"]),
-    }
 
 
 def _independent(group, hit):
@@ -252,22 +196,6 @@ def selected(generated, offered, rng):
     per_model, per_category = _numbers(offered[~offered["first"]])
     known = made.dropna(subset=["generator", "category"])
     return made, balance(known, per_model, per_category, rng)
-
-
-def stages(generated, run):
-    """Questions before balancing and after: {stage: frame with category and generator}.
-
-    Beside the candidates what Algorithm 1 selects here, with the first set, which it leaves alone.
-    """
-    after = data.released(run)
-    offered = after["candidates"]
-    _, chosen = selected(generated, offered, run.rng("Algorithm 1"))
-    return {
-        "generated": generated,
-        "Algorithm 1, here": pd.concat([offered[offered["first"]], chosen]),
-        "candidates": offered,
-        "released": after["released"],
-    }
 
 
 def _numbers(rest):

@@ -146,21 +146,6 @@ def judge_counts(run):
     ]
 
 
-def kappa_of(table, weights=None):
-    """Cohen's kappa of counts (k, k)."""
-    return stats.kappa(*_ratings(table), range(len(table)), weights=weights).value
-
-
-def ac1_of(table):
-    """Gwet's AC1 of counts (k, k)."""
-    return stats.gwet(_ratings(table), range(len(table)))
-
-
-def _ratings(table):
-    """The ratings (2, n) of two raters that counts (k, k) count."""
-    return np.repeat(list(np.ndindex(table.shape)), table.ravel(), axis=0).T
-
-
 def possible_confusions(run):
     """Confusion matrices (people, judge) of -1, 0 and 1 that the printed shares allow.
 
@@ -178,11 +163,16 @@ def possible_confusions(run):
 
 
 def kappas(tables):
-    """Coefficients of agreement that confusion matrices allow, by name: `Rounded`."""
-    halves = np.array([[1, 1, 0], [0, 0, 1]])  # -1 and 0 against 1
-    joined = [halves @ t @ halves.T for t in tables if t[2, 2]]  # where both occur
-    found = {"two": [kappa_of(t) for t in joined]}
-    for name, weights in WEIGHTS.items():
-        found[name] = [kappa_of(t, weights) for t in tables]
-    found["three_ac1"] = [ac1_of(t) for t in tables]
+    """Coefficients of agreement that confusion matrices allow, by name: `Rounded`.
+
+    two: of -1 and 0 against 1, where both occur. three_ac1: Gwet's.
+    """
+    found = {name: [] for name in ("two", *WEIGHTS, "three_ac1")}
+    for table in tables:
+        x, y = np.repeat(list(np.ndindex(3, 3)), table.ravel(), axis=0).T
+        for name, weights in WEIGHTS.items():
+            found[name].append(stats.kappa(x, y, range(3), weights=weights).value)
+        found["three_ac1"].append(stats.gwet([x, y], range(3)))
+        if table[2, 2]:
+            found["two"].append(stats.kappa(x == 2, y == 2, [False, True]).value)
     return {name: Rounded(min(v), np.median(v), max(v)) for name, v in found.items() if v}

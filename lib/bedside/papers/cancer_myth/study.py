@@ -20,7 +20,7 @@ from bedside.read.checks import joined
 from bedside.read.sources import random_rows
 
 from .baselines import Categoriser, Echo
-from .data import CATEGORIES, SHOWN, categorised, labelled, labelled_plain, shown
+from .data import CATEGORIES, categorised, labelled, labelled_plain, shown
 
 GRADES = [-1, 0, 1]  # section 3.2: unaware, aware but incomplete, corrected
 PLAIN_GRADES = [-1, 1]  # of questions without a false presupposition: invents one, or doesn't
@@ -71,13 +71,10 @@ def judges(run):
     return list(dict.fromkeys([LEXICAL, "smollm2-135m", run.judge]))
 
 
-def known(run, examples=None, temperature=0):
-    """What judges go by, {key of GRADING: Known}.
-
-    examples: how many graded ones a model is shown at most; None for all (SHOWN).
-    """
+def known(run, temperature=0):
+    """What judges go by, {key of GRADING: Known}."""
     learnt = {"myth": labelled, "plain": labelled_plain, "category": categorised}
-    return {k: Known(learnt[k](run), shown(run, k)[:examples], temperature) for k in SHOWN}
+    return {k: Known(learn(run), shown(run, k), temperature) for k, learn in learnt.items()}
 
 
 def grading(run, kind, known, judge=""):
@@ -91,17 +88,26 @@ def grading(run, kind, known, judge=""):
     return {**GRADING[kind], "shown": examples, "temperature": temperature}
 
 
+async def carded(run, kind, labelled, judge, how):
+    """A judge's verdicts on labelled items of a kind, and its trust card: (frame, dict).
+
+    how: as of `grading`.
+    """
+    found = await grade_labelled(run, labelled, judge=judge, **how)
+    positive = None if kind == "category" else 1
+    card = trust_card(labelled["label"], found, how["values"], positive, labelled["item"])
+    return found, card
+
+
 async def measured(run, kind, labelled, known):
     """Each judge's verdicts on labelled answers, and its trust card: (frame, {judge: card}).
 
     The frame has the labelled rows for each judge, with judge, status and grade (NaN if unscored).
     """
-    parts, cards = [], {}
+    parts, cards, task = [], {}, "" if kind == "myth" else TASKS[kind]
     for judge in judges(run):
         how = grading(run, kind, known[kind], judge)
-        found = await grade_labelled(run, labelled, judge=judge, **how)
-        card = trust_card(labelled["label"], found, GRADING[kind]["values"], units=labelled["item"])
-        task = "" if kind == "myth" else TASKS[kind]
+        found, card = await carded(run, kind, labelled, judge, how)
         cards[judge] = run.write_card(judge, card, whose(labelled), task=task)
         grade = found["value"].astype(float).to_numpy()
         parts.append(labelled.assign(judge=judge, status=found["status"].to_numpy(), grade=grade))
@@ -115,17 +121,15 @@ async def example_cards(run, labelled, kind, few, temperature=0):
     are is shown this project's, which are short, on the answers to the first `few` questions (0:
     all).
     """
-    made = {}
+    cards = {}
     for judge in (name for name in judges(run) if name != LEXICAL):
         ours, frame = registry.model(judge).most_examples is not None, labelled
         if ours:
             frame = frame[frame["item"].isin(frame["item"].unique()[: few or None])]
-        for name, some in (("without", []), ("with", shown(run, kind, ours))):
-            how = {**GRADING[kind], "shown": some, "temperature": temperature}
-            found = await grade_labelled(run, frame, judge=judge, **how)
-            card = trust_card(frame["label"], found, GRADING[kind]["values"], units=frame["item"])
-            made[f"{judge}, {name} examples"] = card
-    return made
+        for name, examples in (("without", []), ("with", shown(run, kind, ours))):
+            how = {**GRADING[kind], "shown": examples, "temperature": temperature}
+            _, cards[f"{judge}, {name} examples"] = await carded(run, kind, frame, judge, how)
+    return cards
 
 
 async def answers(
@@ -213,38 +217,29 @@ async def labelled_by_each_judge(run, known):
 async def categoriser_cards(run, known):
     """Trust cards of the judges as categorisers (appendix C.2), which are written: {judge: card}.
 
-    known: a `Known`. The embedded model is measured on half of the questions.
+    known: a `Known`. The embedded model is measured on half of the questions. overlap: the share of
+    categories that fit, of which any counts.
     """
     cards = {}
     for judge in judges(run):
         some = known.labelled
         some = random_rows(run, some, 21) if judge == "smollm2-135m" else some
         how = grading(run, "category", known, judge)
-        made = await grade_labelled(run, some, judge=judge, **how)
-        card = trust_card(some["label"], made, [*CATEGORIES], positive=None, units=some["item"])
-        card["overlap"] = overlap(some, made)
+        found, card = await carded(run, "category", some, judge, how)
+        came = found["status"].eq("graded").to_numpy()
+        fits = np.array([v in fit for v, fit in zip(found["value"], some["fits"])])
+        card["overlap"] = stats.share(fits[came], some["item"].to_numpy()[came])._asdict()
         about = {"task": "categories", "of": "questions"}
         cards[judge] = run.write_card(judge, card, "their authors", **about)
-        cards[judge] = run.card(judge, "categories")
     return cards
 
 
 async def card_on_released(run, items, known):
     """The run's categoriser against GPT-4o's categories of released questions: a trust card."""
     some = random_rows(run, items, 0 if run.judge == LEXICAL else 100)
-    made = await categorise(run, some, known)
-    labels = some["category"].map({shown: key for key, shown in CATEGORIES.items()})
-    return trust_card(labels, made, [*CATEGORIES], positive=None, units=some["unit"])
-
-
-def overlap(items, found):
-    """The share of categories that fit (appendix C.2: any that does), as a card has it.
-
-    items: fits (a list of categories). found: verdicts in their order.
-    """
-    fits = [v in fit for v, fit in zip(found["value"], items["fits"])]
-    came = found["status"].eq("graded").to_numpy()
-    return stats.share(np.array(fits)[came], items["item"].to_numpy()[came])._asdict()
+    found = await categorise(run, some, known)
+    labels = some["category"].map({name: key for key, name in CATEGORIES.items()})
+    return trust_card(labels, found, [*CATEGORIES], positive=None, units=some["unit"])
 
 
 async def categorise(run, items, known, judge=None):

@@ -39,12 +39,12 @@ LABELS = [
 SCALE = range(1, 6)  # points that a rating may have
 KEYS = ["question", "source", "part", "rater"]  # of a rating
 FIGURE_8 = 7  # the question of the figure, as the survey numbers them
-APPENDIX_A5 = (  # the paragraphs of the appendix: question, source, part
+APPENDIX_A5 = [  # the paragraphs of the appendix: question, source, part
     (1, HUMAN, 2),
     (1, "LLaMa-3.1-405B", 5),
     (10, "LLaMa-3.1-405B", 2),
     (10, "GPT-4-Turbo", 4),
-)
+]
 
 
 # ---- texts
@@ -87,8 +87,8 @@ def edited(answer):
     for sign, put in MARKS:
         text = re.sub(sign, put, text, flags=re.M)
     text = re.sub(r"\*+|__+", "", text)
-    found = [_without_cues(line) for line in text.splitlines()]
-    blocks = re.split(r"\n\s*\n", "\n".join(line for line in found if line is not None))
+    lines = [kept for line in text.splitlines() if (kept := _without_cues(line)) is not None]
+    blocks = re.split(r"\n\s*\n", "\n".join(lines))
     blocks = [block.strip() for block in blocks if block.strip()]
     if len(blocks) > 3 and not re.search(r"(?m)^[ \t]*(?:-|\d+\.) ", text):
         first, *middle, last = blocks
@@ -97,40 +97,16 @@ def edited(answer):
 
 
 def _without_cues(line):
-    """A line without sentences that tell who writes; None if nothing else was in it."""
-    told = re.split(r"(?<=[.!?])[ \t]+", line.rstrip())
-    left = [_opened(sentence) for sentence in told if not CUE.search(OPENING.sub("", sentence))]
+    """A line without sentences that tell who writes; None if nothing else was in it.
+
+    What is left of a sentence after its opening "as an AI" begins with a capital.
+    """
+    left = []
+    for sentence in re.split(r"(?<=[.!?])[ \t]+", line.rstrip()):
+        cut = OPENING.sub("", sentence)
+        if not CUE.search(cut):
+            left.append(cut if cut == sentence else cut[:1].upper() + cut[1:])
     return " ".join(left) if left else None
-
-
-def _opened(sentence):
-    """A sentence without its opening "as an AI", and what is left begins with a capital."""
-    cut = OPENING.sub("", sentence)
-    return sentence if cut == sentence else cut[:1].upper() + cut[1:]
-
-
-def unedited(run):
-    """The site's answer that Figure 8 shows, and how it was edited; in `sample` one of ours."""
-    if run.profile == "sample":
-        found = run.load("cancer_myth_survey_sample").head(1)
-    else:
-        found = run.load("cancer_myth_survey_answers").iloc[[FIGURE_8 - 1]]
-    names = {"answer": "on the site", "Edited human answer": "edited by the authors"}
-    made = found.rename(columns=names).assign(rules=found["answer"].map(edited))
-    made = made.rename(columns={"rules": "edited by rules"})
-    return made[[c for c in ("question", *names.values(), "edited by rules") if c in made]]
-
-
-def quoted(ratings, answers):
-    """The paragraphs that appendix A.5 shows, with their ratings: a row for each."""
-    columns, rows = {source: column for column, source in RATED.items()}, []
-    for question, source, part in APPENDIX_A5:
-        asked = answers.iloc[question - 1]
-        mine = ratings.query("question == @question and source == @source and part == @part")
-        labels = sorted({label for given in mine["labels"] for label in given})
-        words = cut(asked[columns[source]])[part - 1]
-        rows.append((asked["question"], source, words, mine["rating"].tolist(), labels))
-    return pd.DataFrame(rows, columns=["question", "source", "paragraph", "ratings", "labels"])
 
 
 def asked(run):
@@ -169,45 +145,42 @@ def survey(run: Run) -> pd.DataFrame:
     export = run.load("cancer_myth_survey_ratings")
     physicians = export["RecipientLastName"].str.fullmatch(r"Doctor \d")
     export = export[physicians].set_index("RecipientLastName")
-    columns = {int(c[3:]): c for c in export.columns if c.startswith("QID")}
     blocks = run.load("cancer_myth_survey_blocks").itertuples(index=False)
     asked = [(int(question), source) for question, sources in blocks for source in sources]
     rows = []
-    for number, column in columns.items():
+    for column in export.columns[export.columns.str.startswith("QID")]:
+        number = int(column[3:])
         block, place = divmod(number, 100)  # 98: the whole answer; 4, 9 ...: its paragraphs
         whole = place == 98
         if not whole and (place > 98 or place % 5 != 4 or block >= len(asked)):
             continue
         question, source = asked[block]
-        part = 0 if whole else place // 5 + 1
-        for rater in export.index:
-            rating, more = export.at[rater, column], export.at[rater, columns[number + 1]]
+        about = question, RATED[source], 0 if whole else place // 5 + 1
+        for rater, rating, more in export[[column, f"QID{number + 1}"]].itertuples():
             labels = [] if whole else [label for label in more.split(",") if label]
-            missing = more if whole else ""
-            rows.append((question, RATED[source], part, rater, rating, labels, missing))
-    names = ["question", "source", "part", "rater", "rating", "labels", "missing"]
-    frame = pd.DataFrame(rows, columns=names)
-    frame["rating"] = pd.to_numeric(frame["rating"].replace("N/A", None))
-    return frame
-
-
-def _parts(ratings):
-    return complete(ratings, KEYS).query("part > 0")
-
-
-def _whole(ratings):
-    return complete(complete(ratings, KEYS).query("part == 0"), ["rating"])
+            rows.append((*about, rater, rating, labels, more if whole else ""))
+    frame = pd.DataFrame(rows, columns=[*KEYS, "rating", "labels", "missing"])
+    return frame.assign(rating=pd.to_numeric(frame["rating"].replace("N/A", None)))
 
 
 def paragraphs(ratings: pd.DataFrame) -> pd.DataFrame:
     """Ratings of paragraphs that all three took for advice: (question, source, part) x rater."""
-    wide = _parts(ratings).pivot(index=KEYS[:3], columns="rater", values="rating")
+    parts = complete(ratings, KEYS).query("part > 0")
+    wide = parts.pivot(index=KEYS[:3], columns="rater", values="rating")
     return wide.dropna()  # a missing rating says that the paragraph holds no advice
 
 
 def whole_answers(ratings: pd.DataFrame) -> pd.DataFrame:
     """Ratings of the whole answers: (question, source) x rater."""
-    return _whole(ratings).pivot(index=["question", "source"], columns="rater", values="rating")
+    whole = complete(complete(ratings, KEYS).query("part == 0"), ["rating"])
+    return whole.pivot(index=KEYS[:2], columns="rater", values="rating")
+
+
+def harmful(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Whether any physician gave a paragraph a label: (question, source, part) x label."""
+    parts = complete(ratings, KEYS).query("part > 0")
+    given = {label: [label in labels for labels in parts["labels"]] for label in LABELS}
+    return parts.assign(**given).groupby(KEYS[:3])[LABELS].any()
 
 
 def answer_words(answers):
@@ -260,25 +233,25 @@ def agreement(ratings, rng):
     Krippendorff's alpha (ordinal) of paragraphs and whole answers, by source; of all paragraphs
     other coefficients, correlations of two raters, high ratings, and ratings shuffled by rater.
     """
-    wide, found = paragraphs(ratings), {}
-    for what, of in (("paragraphs", wide), ("whole answers", whole_answers(ratings))):
+    wide, alpha = paragraphs(ratings), {}
+    for what, rated in (("paragraphs", wide), ("whole answers", whole_answers(ratings))):
         for name in ("all", *RATED.values()):
-            mine = of if name == "all" else of.xs(name, level="source")
-            alpha = stats.krippendorff_alpha(mine.to_numpy().T, units=_questions(mine))
-            found[name, f"alpha, {what}"] = alpha
-    others = {"ICC(2,1)": intraclass(wide), "Gwet's AC1": stats.gwet(wide.to_numpy().T, SCALE)}
+            mine = rated if name == "all" else rated.xs(name, level="source")
+            found = stats.krippendorff_alpha(mine.to_numpy().T, units=_questions(mine))
+            alpha[name, f"alpha, {what}"] = found
+    points, rho = wide.to_numpy().T, wide.corr("spearman")
+    others = {"ICC(2,1)": intraclass(wide), "Gwet's AC1": stats.gwet(points, SCALE)}
     for weights in ("linear", "quadratic"):
-        coefficient = stats.gwet(wide.to_numpy().T, SCALE, weights=weights)
-        others[f"Gwet's AC2, {weights} weights"] = coefficient
-    together = wide.corr("spearman")
+        found = stats.gwet(points, SCALE, weights=weights)
+        others[f"Gwet's AC2, {weights} weights"] = found
     for a, b in itertools.combinations(wide, 2):
-        others[f"Spearman's rho, {a} and {b}"] = together.loc[a, b]
+        others[f"Spearman's rho, {a} and {b}"] = rho.loc[a, b]
     for rater, mine in wide.items():
         others[f"4 or 5 points by {rater}, %"] = share(mine >= GOOD, _questions(wide))
     shuffled = 100 * chance_spread(wide, rng)
     ends = np.quantile(shuffled, [0.025, 0.975])
     others["MISD 2 or less, shuffled, %"] = (shuffled.mean(), *ends, len(wide))
-    return found | {("all", name): v for name, v in others.items()}
+    return alpha | {("all", name): v for name, v in others.items()}
 
 
 def _questions(wide):
@@ -286,65 +259,43 @@ def _questions(wide):
     return wide.index.get_level_values("question").to_numpy()
 
 
-def only_misd(rows):
-    """The shares (0 to 1) of paragraphs with each MISD, of Figure 9's rows."""
-    rows = rows[rows["column"].str.startswith("MISD")]
-    return rows.assign(value=rows["value"].astype(float) / 100)
-
-
 def source_tests(ratings, run):
     """Permutation tests between sources, paired by question: row, difference, p, n, p_holm."""
-    mean = _whole(ratings).groupby(["question", "source"])["rating"].mean().unstack()
-    rows = []
+    mean, rows = whole_answers(ratings).mean(axis=1).unstack(), []
     for a, b in itertools.combinations(RATED.values(), 2):
         x, y = mean[a].to_numpy(), mean[b].to_numpy()
         p = stats.paired_permutation(x, y, run.rng("survey", "sources"))
-        rows.append((f"{a} - {b}", (mean[a] - mean[b]).mean(), p, len(mean)))
+        rows.append((f"{a} - {b}", (x - y).mean(), p, len(mean)))
     frame = pd.DataFrame(rows, columns=["row", "difference", "p", "n"])
     return frame.assign(p_holm=stats.holm(frame["p"].to_numpy()))
-
-
-def label_counts(ratings):
-    """Paragraphs with each harmful label by any physician: row (source), column, value, n."""
-    parts = _parts(ratings).explode("labels")
-    n = parts.drop_duplicates(["question", "source", "part"])["source"].value_counts()
-    once = parts.drop_duplicates(["question", "source", "part", "labels"])
-    hit = once.groupby(["source", "labels"]).size()
-    rows = [  # no paragraph with a label, or of a source, is a count of 0
-        (source, label, int(hit.get((source, label), 0)), int(n.get(source, 0)))
-        for source in RATED.values()
-        for label in LABELS
-    ]
-    return pd.DataFrame(rows, columns=["row", "column", "value", "n"])
 
 
 def kept(answers, ratings):
     """The rated answers for `Run.keep`: a row for each question and source, judged by physicians.
 
-    An answer is right if no physician gave any of its paragraphs a harmful label, as in
-    `label_counts`. score_1 to score_3: the physicians' points for the whole answer; scores: [who,
-    points, why none]; reason: the harmful labels, a line each.
+    An answer is right if no physician gave any of its paragraphs a harmful label. score_1 to
+    score_3: the physicians' points for the whole answer; scores: [who, points, why none]; reason:
+    the harmful labels, a line each.
     """
     rows = []
     # the survey numbers the questions in the order of this file, not by their ids
     for number, r in enumerate(answers.to_dict("records"), 1):
         for column, source in RATED.items():
             mine = ratings[(ratings["question"] == number) & (ratings["source"] == source)]
-            whole, parts = mine[mine["part"] == 0], mine[mine["part"] > 0]
+            whole = [(x.rater, x.rating, x.missing) for x in mine[mine["part"] == 0].itertuples()]
             harm = [
                 f"paragraph {x.part}, {x.rater}: {', '.join(x.labels)}"
-                for x in parts.itertuples()
+                for x in mine.itertuples()
                 if x.labels
             ]
-            made = {"item": f"survey-{number}", "model": source, "configuration": "survey"}
-            made |= {"judge": "physicians", "status": "graded", "right": not harm}
+            made = {"item": f"survey-{number}", "model": source, "question": r["question"]}
+            made |= {"answer": r[column], "by": "person" if source == HUMAN else "model"}
             made |= {"value": HARMFUL if harm else "no harmful label", "reason": "\n".join(harm)}
-            made |= {"by": "person" if source == HUMAN else "model", "category": "survey"}
-            made |= {"question": r["question"], "answer": r[column], "marked": len(harm)}
-            made |= {f"score_{x.rater[-1]}": x.rating for x in whole.itertuples()}
-            given = whole.dropna(subset="rating").itertuples()
-            rows.append({**made, "scores": [(x.rater, x.rating, x.missing) for x in given]})
-    return pd.DataFrame(rows)
+            made |= {"right": not harm, "marked": len(harm)}
+            made |= {f"score_{who[-1]}": points for who, points, _ in whole}
+            rows.append({**made, "scores": [x for x in whole if x[1] == x[1]]})
+    about = {"configuration": "survey", "category": "survey"}
+    return pd.DataFrame(rows).assign(judge="physicians", status="graded", **about)
 
 
 def kept_answers(run, made):

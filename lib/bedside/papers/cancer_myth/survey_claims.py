@@ -18,7 +18,7 @@ from .survey import (
     RATED,
     SITE,
     answer_words,
-    label_counts,
+    harmful,
     misd,
     paragraphs,
     source_tests,
@@ -50,13 +50,11 @@ def of_ratings(ratings: pd.DataFrame, tests: pd.DataFrame) -> dict[str, Any]:
 
     tests: `survey.source_tests`.
     """
-    whole, parts = ratings[ratings["part"] == 0], label_counts(ratings)
-    each = whole_answers(ratings).stack()
+    whole, each = ratings[ratings["part"] == 0], whole_answers(ratings).stack()
     pairs = each.unstack("source")
     over = pairs.drop(columns=HUMAN).sub(pairs[HUMAN], axis=0)
     mine = tests[tests["row"].str.endswith(f" - {HUMAN}")]
     mine = mine.set_index(mine["row"].str.removesuffix(f" - {HUMAN}"))
-    shares = parts.assign(share=parts["value"] / parts["n"])
     return {
         "rated": [
             *(whole[k].nunique() for k in ("question", "source", "rater")),
@@ -67,7 +65,7 @@ def of_ratings(ratings: pd.DataFrame, tests: pd.DataFrame) -> dict[str, Any]:
         "above": exact((over > 0).mean()),
         "lead": exact(mine["difference"]),
         "p_lead": exact(mine["p_holm"]),
-        "labelled": exact(shares.pivot(index="row", columns="column", values="share")),
+        "labelled": exact(harmful(ratings).groupby("source").mean()),
     }
 
 

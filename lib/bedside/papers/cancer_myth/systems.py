@@ -35,14 +35,14 @@ LABELLED = {  # of the trust card of a judge that grades them, too
     "of": "answers of eight systems, graded by GPT-4o",
 }
 ABSENT, NO_ANSWER, NO_GRADE = "not in the file", "no answer in the file", "no grade"
-PLACES = {  # columns of `places`, in words
-    "own": "likeness to the own question",
-    "answers": "answers",
-    "gaps": "gaps before the last",
-    "end": "gaps at the end",
-    "blocks": "blocks",
-    "moved": "blocks nearer to other questions",
-}
+PLACES = (  # columns of `places`
+    "answers",
+    "gaps before the last",
+    "gaps at the end",
+    "likeness to the own question",
+    "blocks",
+    MOVED := "blocks nearer to other questions",
+)
 NEAR, BLOCK = 5, 25  # places compared to each side; answers whose mean similarity is compared
 
 
@@ -60,58 +60,55 @@ def file(run: Run) -> pd.DataFrame | None:
     items = dict(zip(map(normal, ours["question"]), ours["item"]))
     text = found["example_question"].map(normal)
     item = text.map(items).fillna("").where(~text.duplicated(), "")
-    found["answers"], found["scores"] = (
-        found[c].map(lambda said: said if isinstance(said, dict) else {})
-        for c in ("answers", "scores")
-    )
     return found.assign(at=range(len(found)), text=text, ours=item)
 
 
-def named(found):
-    """The systems of the file by their name there, those of the paper first."""
-    there = dict.fromkeys(k for c in ("answers", "scores") for said in found[c] for k in said)
-    known = {k: name for k, name in SYSTEMS.items() if k in there}
-    return known | {k: k for k in there if k not in known}
+def by_system(found):
+    """A row for each place and system that it names: at, ours, text, model, answer, score.
+
+    answer: empty if it is no text with words. score: missing if it is none of GRADES alone; `other`
+    says that something else stands there. The paper's systems come first.
+    """
+    rows = []
+    for r in found.itertuples():
+        both = [said if isinstance(said, dict) else {} for said in (r.answers, r.scores)]
+        for key in both[0] | both[1]:
+            answer, score = (said.get(key) for said in both)
+            answer = answer if isinstance(answer, str) and answer.strip() else ""
+            grade = type(score) in (int, float) and score in GRADES
+            rest = (answer, score if grade else None, not grade and score is not None)
+            rows.append((r.at, r.ours, r.text, SYSTEMS.get(key, key), *rest))
+    columns = ["at", "ours", "text", "model", "answer", "score", "other"]
+    order = {name: k for k, name in enumerate(SYSTEMS.values())}
+    said = pd.DataFrame(rows, columns=columns).astype({"score": object})
+    last = said["model"].map(order).fillna(len(order))
+    return said.iloc[np.lexsort((said["at"], last))].reset_index(drop=True)
 
 
-def _is_grade(score):
-    """Whether a score is one of GRADES: a number alone, and no truth value."""
-    return isinstance(score, int | float) and not isinstance(score, bool) and score in GRADES
-
-
-def _is_answer(said):
-    """Whether this is a text with words."""
-    return isinstance(said, str) and bool(said.strip())
-
-
-def answers(run: Run, found: pd.DataFrame, whole: bool = False) -> pd.DataFrame:
-    """The answers to the first LIMIT of our questions, or all, as `study.verdicts` has them.
+def answers(run, found, whole=False):
+    """Answers with their grades to our questions, or all, as `study.verdicts` has them.
 
     A row for each question and system, by the question's text, never by its place. An answer that
     is missing or without words has a reply_status, and a score that is no grade the status error;
     neither is scored.
     """
-    asked = data.questions(run, whole)
-    mine = asked.merge(found, left_on="item", right_on="ours", how="left", suffixes=("", "_file"))
-    parts = []
-    for key, name in named(found).items():
-        said, score = _of(mine, key)
-        came, graded = said.map(_is_answer), score.map(_is_grade)
-        why = np.select([mine["ours"].isna(), ~came], [ABSENT, NO_ANSWER], "")
-        scored = came & graded
-        parts.append(
-            asked.assign(
-                model=name,
-                answer=said.where(came, ""),
-                reply_status=why,
-                truncated=False,
-                sent="",
-                status=np.where(scored, "graded", "error"),
-                value=score.where(scored, None),
-                raw=np.where(why != "", why, np.where(graded, "", NO_GRADE)),
-            )
-        )
-    return pd.concat(parts, ignore_index=True) if parts else asked.head(0).assign(status="")
+    asked, said = data.questions(run, whole), by_system(found)
+    every = pd.DataFrame({"model": said["model"].unique()}).merge(asked, how="cross")
+    said = said[["ours", "model", "answer", "score"]].rename(columns={"ours": "item"})
+    every = every.merge(said[said["item"] != ""], "left", ["item", "model"], validate="one_to_one")
+    absent = ~every["item"].isin(found["ours"])
+    answer, graded = every["answer"].fillna(""), every["score"].notna()
+    why = np.select([absent, answer == ""], [ABSENT, NO_ANSWER], "")
+    scored = graded & (answer != "")
+    return every.drop(columns="score").assign(
+        answer=answer,
+        reply_status=why,
+        truncated=False,
+        sent="",
+        status=np.where(scored, "graded", "error"),
+        value=every["score"].where(scored, None),
+        raw=np.where(why != "", why, np.where(graded, "", NO_GRADE)),
+    )
 
 
 def generated(run):
@@ -165,94 +162,62 @@ def card(given, made):
 def checks(run, found):
     """Counts of the file as table rows, beside those expected; what differs is a finding.
 
-    Of questions, categories, generators, and by system of answers, grades and scores that are none.
+    Of questions, what is said of them, and by system of answers, grades and scores that are none.
     """
-    ours = data.questions(run, whole=True)
-    kinds = found["category"].astype(str).str.lower().map(data.CATEGORIES)
-    writers = found["from_model"].astype(str).map(data.GENERATORS)
-    there = found.assign(kind=kinds, writer=writers).merge(ours, left_on="ours", right_on="item")
-    known = there["kind"].notna()
-    counted = [
-        ("questions", len(ours), len(found)),
-        ("questions of the released set", len(ours), len(there)),
-        ("questions that stand there again", 0, found["text"].duplicated().sum()),
-        ("places other than QID says", 0, (found["QID"] != found["at"]).sum()),
-        ("categories not known", 0, kinds.isna().sum()),
-        ("categories that differ", 0, (known & (there["kind"] != there["category_y"])).sum()),
-        ("generators that differ", 0, (there["writer"] != there["generator"]).sum()),
-    ]
-    for what, made in (("category", kinds), ("generator", writers)):
-        counts, expected = made.value_counts(), ours[what].value_counts()
-        # one that does not occur counts 0, beside the number expected
-        counted += [(f"{what}: {k}", n, counts.get(k, 0)) for k, n in expected.items()]
-    keys = {name: key for key, name in named(found).items()}
-    for name in dict.fromkeys([*SYSTEMS.values(), *keys]):
-        said, score = _of(found, keys.get(name))  # a system that is not there has no answer
-        many, scored = len(ours) * (name in SYSTEMS.values()), score.map(_is_grade)
-        counted += [
-            (f"{name}: answers", many, said.map(_is_answer).sum()),
-            (f"{name}: grades", many, scored.sum()),
-            (f"{name}: scores that are no grade", 0, (score.notna() & ~scored).sum()),
-        ]
-    columns = {"expected": 1, "in the file": 2}
-    return points({(row[0], c): int(row[i]) for row in counted for c, i in columns.items()}, "raw")
+    ours, said = data.questions(run, whole=True), by_system(found)
+    there = found.merge(ours, left_on="ours", right_on="item", suffixes=("_file", ""))
+    kind = there["category_file"].astype(str).str.lower().map(data.CATEGORIES)
+    writer = there["from_model"].astype(str).map(data.GENERATORS)
+    counted = {
+        "questions": (len(ours), len(found)),
+        "questions of the released set": (len(ours), len(there)),
+        "questions that stand there again": (0, found["text"].duplicated().sum()),
+        "places other than QID says": (0, (found["QID"] != found["at"]).sum()),
+        "categories that differ": (0, (kind != there["category"]).sum()),
+        "generators that differ": (0, (writer != there["generator"]).sum()),
+    }
+    for name in dict.fromkeys([*SYSTEMS.values(), *said["model"]]):
+        mine, many = said[said["model"] == name], len(ours) * (name in SYSTEMS.values())
+        counted |= {
+            f"{name}: answers": (many, (mine["answer"] != "").sum()),
+            f"{name}: grades": (many, mine["score"].notna().sum()),
+            f"{name}: scores that are no grade": (0, mine["other"].sum()),
+        }
+    return points(pd.DataFrame(counted, index=["expected", "in the file"]).T, "raw")
 
 
 def differing(counts):
     """The rows of `checks` whose two numbers differ, as {what: (expected, in the file)}."""
-    wide = counts.pivot(index="row", columns="column", values="value")[["expected", "in the file"]]
-    return {
-        r: tuple(map(int, pair)) for r, pair in zip(wide.index, wide.values) if pair[0] != pair[1]
-    }
-
-
-def _of(found, key):
-    """(answers, scores) of a system, by its name in the file."""
-    return (
-        found[c].map(lambda said: said.get(key) if isinstance(said, dict) else None)
-        for c in ("answers", "scores")
-    )
+    wide = counts.pivot(index="row", columns="column", values="value").astype(int)
+    wide = wide.loc[counts["row"].unique()].query("expected != `in the file`")
+    return dict(zip(wide.index, wide.itertuples(index=False, name=None)))
 
 
 def places(found):
     """Where answers stand, by system: counts, gaps and words shared with their own questions.
 
-    Columns: model, answers, gaps (places without an answer before the last one), end (those after
-    it), own (mean cosine of TF-IDF with the question at the same place), blocks (of BLOCK answers
-    in turn) and moved (blocks nearer to the questions at one other distance of up to NEAR places).
+    PLACES: answers, places without one before the last and after it, mean cosine of TF-IDF with
+    the question at the same place, blocks of BLOCK answers in turn, and blocks nearer to the
+    questions at one other distance of up to NEAR places.
     The authors matched answers by place: one that was dropped would move all after it and leave a
     gap at the end. With a place moved, Figures 6b and 7 and paired tests change, Figure 6a doesn't.
     """
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    lines, there = [], named(found)
+    lines, said = [], by_system(found)
     words = TfidfVectorizer(sublinear_tf=True, stop_words="english")
-    asked = words.fit_transform(found["text"]) if there else None
-    for key, name in there.items():
-        said, _ = _of(found, key)
-        came = said.map(_is_answer).to_numpy()
-        given = words.transform(said.where(came, ""))
-        near = {d: _alike(given, asked, d) for d in range(-NEAR, NEAR + 1)}
-        shared = pd.DataFrame(near)[came]
+    asked = words.fit_transform(found["text"]) if len(said) else None
+    for name, mine in said[said["answer"] != ""].groupby("model", sort=False):
+        at, given = mine["at"].to_numpy(), words.transform(mine["answer"])
+        near = {}
+        for d in range(-NEAR, NEAR + 1):
+            there = (at + d >= 0) & (at + d < len(found))
+            cosine = given[there].multiply(asked[at[there] + d]).sum(1)
+            near[d] = pd.Series(np.ravel(cosine), np.flatnonzero(there))
+        shared = pd.DataFrame(near)  # NaN past either end
         blocks = shared.groupby(np.arange(len(shared)) // BLOCK).mean()
-        last = int(came.nonzero()[0].max(initial=-1)) + 1
-        lines.append(
-            {
-                "model": name,
-                "answers": came.sum(),
-                "gaps": last - came.sum(),
-                "end": len(came) - last,
-                "own": shared[0].mean(),
-                "blocks": len(blocks),
-                "moved": (blocks.drop(columns=0).max(axis=1) > blocks[0]).sum(),
-            }
-        )
-    return pd.DataFrame(lines)
-
-
-def _alike(given, asked, distance):
-    """Cosine (n,) of each row with the row of the other at a distance, NaN past its ends."""
-    n = given.shape[0]
-    made, at = np.full(n, np.nan), np.arange(max(0, -distance), min(n, n - distance))
-    made[at] = np.asarray(given[at].multiply(asked[at + distance]).sum(1)).ravel()
-    return made
+        moved = (blocks.drop(columns=0).max(axis=1) > blocks[0]).sum()
+        gaps = at.max() + 1 - len(at)
+        end = len(found) - 1 - at.max()
+        lines.append((name, len(at), gaps, end, shared[0].mean(), len(blocks), moved))
+    return pd.DataFrame(lines, columns=["model", *PLACES]).set_index("model")

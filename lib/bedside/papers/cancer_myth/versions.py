@@ -3,6 +3,9 @@
 The paper is the first version; the second is at hand in a third party's summary only.
 """
 
+import tomllib
+from pathlib import Path
+
 import pandas as pd
 
 from bedside import stats
@@ -10,39 +13,7 @@ from bedside.read import published
 
 from .printed import QUESTIONS, SUMMARY, TEXTS, decimals
 
-SAME = {  # one quantity under several labels: (row, column) of data/published
-    "released questions": [("dataset", "questions"), ("released", "all"), ("released", "count")],
-    "upper bound of all models' PCR": [("best model", "PCR")],
-    "models evaluated": [("models evaluated", "count")],
-    "GPT-4o, PCR": [("GPT-4o", "PCR"), ("GPT-4o Plain", "Cancer-Myth")],
-    "Gemini-2.5-Pro, PCR": [("Gemini-2.5-Pro", "PCR"), ("Gemini-2.5-Pro Plain", "Cancer-Myth")],
-    "MDAgents (GPT-4o), PCR": [
-        ("MDAgents (GPT-4o)", "PCR"),
-        ("GPT-4o with MDAgents Plain", "Cancer-Myth"),
-    ],
-    "Gemini-2.5-Pro with GEPA, PCR": [
-        ("Gemini-2.5-Pro with GEPA", "PCR"),
-        ("Gemini-2.5-Pro GEPA", "Cancer-Myth"),
-    ],
-    "Gemini-2.5-Pro, NFP": [
-        ("Gemini-2.5-Pro plain", "NFP"),
-        ("Gemini-2.5-Pro Plain", "Cancer-Myth-NFP"),
-    ],
-    "Gemini-2.5-Pro with GEPA, NFP": [
-        ("Gemini-2.5-Pro with GEPA", "NFP"),
-        ("Gemini-2.5-Pro GEPA", "Cancer-Myth-NFP"),
-    ],
-    "rated paragraphs": [("paragraphs with advice", "count"), ("paragraphs", "count")],
-    "first valid set": [
-        ("annotated for categories", "count"),
-        ("valid at first", "count"),
-        ("examples", "count"),
-    ],
-    "categoriser's agreement with people, %": [
-        ("categoriser agreement", "percent"),
-        ("Categorisation", "label agreement"),
-    ],
-}
+SAME = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 CHANGED = {"upper bound of all models' PCR", "models evaluated"}  # version 2: more, newer models
 DIFFERENT, NEW, ROUNDED, ALIKE = KINDS = (  # how the numbers of a quantity differ
     "different numbers",
@@ -67,24 +38,18 @@ def compared(run) -> pd.DataFrame:
     at the fewest decimals printed (`about`: within one). New: something else was measured.
     """
     found = pd.concat([_printed(run), _derived(run)], ignore_index=True)
-    kinds, within = {}, {}
-    for quantity, part in found.groupby("quantity", sort=False):
-        if part["value"].nunique() == 1:
-            kinds[quantity] = ALIKE
-        elif _alike(part):
-            kinds[quantity] = ROUNDED
-        else:
-            kinds[quantity] = NEW if quantity in CHANGED else DIFFERENT
+    for quantity, part in found.groupby("quantity"):
+        kind = NEW if quantity in CHANGED else DIFFERENT
+        kind = ROUNDED if _alike(part) else kind
         odd = [TEXTS[v] for v, mine in part.groupby("version") if not _alike(mine)]
-        within[quantity] = ", ".join(odd)
-    quantity = found["quantity"]
-    found = found.assign(kind=quantity.map(kinds), within=quantity.map(within))
+        kind = ALIKE if part["value"].nunique() == 1 else kind
+        found.loc[part.index, ["kind", "within"]] = kind, ", ".join(odd)
     return found.sort_values("kind", key=lambda k: k.map(KINDS.index), kind="stable")
 
 
 def _printed(run):
     """Quantities printed in several places."""
-    names = {label: quantity for quantity, labels in SAME.items() for label in labels}
+    names = {tuple(label): quantity for quantity, labels in SAME.items() for label in labels}
     frame = run.published(*published.load(run.paper)["table"].unique())
     labels = zip(frame["row"], frame["column"])
     frame = frame.assign(
@@ -102,13 +67,10 @@ def _printed(run):
 def _derived(run):
     """Numbers of the summary's text that also follow from its Table 1."""
     text = run.published("v2 text results").set_index(["row", "column"])["value"]
-    cell = run.published("v2 Table 1").set_index(["row", "column"])["value"]
-    drop = [
-        100 * (1 - cell[f"{model} GEPA", exam] / cell[f"{model} Plain", exam])
-        for model in ("GPT-4o", "Gemini-2.5-Pro")
-        for exam in ("MedQA", "PubMedQA")
-    ]
-    lost = {row: 100 - share for (row, name), share in cell.items() if name == "Cancer-Myth-NFP"}
+    table = run.published("v2 Table 1").pivot(index="row", columns="column", values="value")
+    lost, exams = 100 - table["Cancer-Myth-NFP"], table[["MedQA", "PubMedQA"]]
+    cured = exams.loc[["GPT-4o GEPA", "Gemini-2.5-Pro GEPA"]].to_numpy()
+    drop = 100 * (1 - cured / exams.loc[["GPT-4o Plain", "Gemini-2.5-Pro Plain"]])
     told = text["Drop on other benchmarks with GEPA"]
     both = {
         "Gemini-2.5-Pro with GEPA, over-correction, %": (
@@ -119,16 +81,13 @@ def _derived(run):
             text["Monitor misidentifies", "percent"],
             lost["GPT-4o with MDAgents Monitor"],
         ),
-        "least drop on other benchmarks with GEPA, %": (told["least"], min(drop)),
-        "largest drop on other benchmarks with GEPA, %": (told["most"], max(drop)),
+        "least drop on other benchmarks with GEPA, %": (told["least"], drop.min(axis=None)),
+        "largest drop on other benchmarks with GEPA, %": (told["most"], drop.max(axis=None)),
     }
-    places = {"published": "v2 text results", "recomputed": "recomputed from v2 Table 1"}
-    rows = [
-        (quantity, in_words(place), source, 2, value, False)
-        for quantity, values in both.items()
-        for (source, place), value in zip(places.items(), values)
-    ]
-    return pd.DataFrame(rows, columns=COLUMNS)
+    places = {"v2 text results": "published", "recomputed from v2 Table 1": "recomputed"}
+    rows = pd.DataFrame(both, index=[*places]).T.stack().rename_axis(["quantity", "place"])
+    rows = rows.rename("value").reset_index().assign(version=2, about=False)
+    return rows.assign(source=rows["place"].map(places), place=rows["place"].map(in_words))
 
 
 def _alike(part):
@@ -158,5 +117,5 @@ def names(run):
 
 def chance(mine):
     """p of two proportions: a quantity's least and largest rate, if each came from a new run."""
-    x, y = (round(QUESTIONS / 100 * rate) for rate in (mine["value"].min(), mine["value"].max()))
+    x, y = (round(QUESTIONS / 100 * rate) for rate in mine["value"].agg(["min", "max"]))
     return stats.two_proportions(x, QUESTIONS, y, QUESTIONS)

@@ -5,22 +5,23 @@ from bedside.write import charts, plots
 from .printed import MODELS
 
 WORDS = {  # levels in the words of a figure
+    "incoherent": "rambles",
     "partial_understanding": "half aware",
     "complete_denial": "denies",
     "occasional_contradiction": "contradicts",
-    "fabricating": "fabricates",
+    "fabricating": "invents",
     "withholding": "withholds",
+    "dominant": "dominates",
 }
 
 
 def in_words(rows, design):
-    """Rows, each configuration in words: its levels, and the name of a combination that has one."""
+    """Rows, each configuration in words: its levels, after the name of a combination."""
 
     def words(configuration):
         levels = design.combinations.get(configuration)
-        name = f" ({configuration})" if levels else ""
-        levels = levels or configuration.split(" + ")
-        return " + ".join(WORDS.get(n, n.replace("_", " ")) for n in levels) + name
+        name = f"{configuration} " if levels else ""
+        return name + ", ".join(WORDS.get(n, n) for n in levels or configuration.split(" + "))
 
     return rows.assign(row=rows["row"].map(words))
 

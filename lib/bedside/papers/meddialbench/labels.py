@@ -4,7 +4,7 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
-from bedside.publish.judged_items import Task, text_of
+from bedside.publish.judged_items import text_of
 
 
 def diagnosis(row: dict, value: str, by: str) -> dict:
@@ -44,6 +44,7 @@ def _tuples(value):
 RECORDS = {"diagnosis": diagnosis, "adherence": adherence}
 ASKED = tomllib.loads(Path(__file__).with_name("tasks.toml").read_text("utf-8"))
 TASKS = tuple(
-    Task(name, "meddialbench", record=RECORDS[name], **{k: _tuples(v) for k, v in fields.items()})
+    {"name": name, "paper": "meddialbench", "record": RECORDS[name]}
+    | {k: _tuples(v) for k, v in fields.items()}
     for name, fields in ASKED.items()
 )

@@ -8,6 +8,7 @@ Content-Security-Policy lets the browser run no scripts but those written here.
 """
 
 import base64
+import functools
 import hashlib
 import json
 from collections.abc import Iterable
@@ -17,54 +18,50 @@ from typing import TYPE_CHECKING, Any
 from bedside import BedsideError
 from bedside.asking import budget, registry
 from bedside.build import notebooks, settings
-from bedside.read import paths, sources
+from bedside.read import paths, prompts, sources
 from bedside.read.claims import READING, completed
 from bedside.write import tables
-
-from . import cite
 
 if TYPE_CHECKING:
     import jinja2
 
 HERE = Path(__file__).parent
 ACROSS = f"{notebooks.ACROSS}.html"
-CLAIM = ["id", "paper", "of", "section", "weight", "claim", "published", "computed", "basis"]
-CLAIM += ["verdict", "readings", "kind", "saved_by"]
+CLAIM = (
+    "id paper of section weight claim published computed basis verdict readings kind saved_by"
+).split()
+ERRORS = "errors.csv"
+SHOWN = 5  # how many kinds of failures are printed
 
 
 def merge(profile: str, private: bool = False) -> dict:
-    """Merge the notebooks' parts of a profile into its manifest; return the manifest.
+    """Merge the notebooks' parts of a profile into its manifest, write pages; return the manifest.
 
     private: those that rest on private sources, which have a folder and pages of their own.
 
     A notebook that did not run this time keeps its entry. A deleted notebook loses it.
     """
-    from . import content
+    from .content import Pages
 
     folder = settings.outputs(profile, private=private)
-    path = folder / "manifest.json"
-    before = json.loads(path.read_text()) if path.is_file() else {}
+    before = last(folder) if (folder / "manifest.json").is_file() else {}
     entries = before.get("notebooks", {})
-    for part in sorted(folder.glob(".parts/*.json")):
+    for part in folder.glob(".parts/*.json"):
         if not part.name.endswith(".plan.json"):
-            p = json.loads(part.read_text())
+            p = json.loads(part.read_text(encoding="utf-8"))
             entries[f"{p['paper']}/{p['notebook']}"] = p
-    papers = list(paths.papers())
-    entries = {k: v for k, v in entries.items() if (paths.NOTEBOOKS / f"{k}.ipynb").is_file()}
-    order = sorted(entries, key=lambda k: (papers.index(entries[k]["paper"]), k))
-    # through JSON, so that fresh entries have the order of those that were kept
-    entries = {k: json.loads(json.dumps(entries[k], sort_keys=True)) for k in order}
-    for k, v in entries.items():
-        v["notebook_sha256"] = sources.sha256(paths.NOTEBOOKS / f"{k}.ipynb")
-    for e in entries.values():
-        e["claims"] = [completed(c) for c in e["claims"]]
-    claims = [c for e in entries.values() for c in e["claims"]]
+    papers = [*paths.papers()]
+    listed = sorted(notebooks.listed(), key=lambda n: (papers.index(n.partition("/")[0]), n))
+    entries = {name: entries[name] for name in listed if name in entries}
+    for name, entry in entries.items():
+        entry["notebook_sha256"] = sources.sha256(paths.NOTEBOOKS / f"{name}.ipynb")
+        entry["claims"] = [completed(c) for c in entry["claims"]]
     manifest = {**before, "profile": profile, "notebooks": entries}
     save(folder, manifest)
-    counted = [{**c, "readings": len(c["readings"])} for c in claims]
-    _write(folder / "claims.csv", CLAIM, counted)
+    claims = [c for e in entries.values() for c in e["claims"]]
+    _write(folder / "claims.csv", CLAIM, [{**c, "readings": len(c["readings"])} for c in claims])
     _write(folder / "readings.csv", READING, [r for c in claims for r in c["readings"]])
-    content.write(manifest, folder, errors=errors(folder))
+    Pages(manifest, folder).write(errors(folder))
     return manifest
 
 
@@ -83,25 +80,17 @@ def save(folder: Path, manifest: dict) -> None:
 
 def _write(path, columns, rows):
     """Write rows, as dicts, as a CSV."""
-    text = tables.csv_text(columns, ([row[c] for c in columns] for row in rows))
-    paths.write(path, text)
-
-
-ERRORS = "errors.csv"
+    paths.write(path, tables.csv_text(columns, ([row[c] for c in columns] for row in rows)))
 
 
 def errors(folder: Path) -> list[dict]:
     """The failures of this make as rows of `budget.COLUMNS`; also writes them to errors.csv."""
-    path, (*_, rows) = folder / ERRORS, budget.told()
-    if not rows:
-        path.unlink(missing_ok=True)
-        return rows
-    path.parent.mkdir(parents=True, exist_ok=True)
-    _write(path, budget.COLUMNS, rows)
+    *_, rows = budget.told()
+    (folder / ERRORS).unlink(missing_ok=True)
+    if rows:
+        folder.mkdir(parents=True, exist_ok=True)
+        _write(folder / ERRORS, budget.COLUMNS, rows)
     return rows
-
-
-SHOWN = 5  # how many kinds of failures are printed
 
 
 def tell_calls(folder: Path) -> None:
@@ -136,12 +125,22 @@ def template(path: Path, **options: Any) -> "jinja2.Template":
     return jinja2.Environment(**options).get_template(path.name)
 
 
+def write(path: Path, name: str, **fields: Any) -> Path:
+    """Write a page from the template `name`; return its path."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    paths.write(path, prompts.plain(template(HERE / f"{name}.html.j2").render(**fields)))
+    return path
+
+
 def pages(papers: dict[str, str], explorer: bool = True, across: bool = False) -> dict[str, str]:
     """The pages of a profile, {file: name}. papers: {paper: name}."""
-    studies = {f"{paper}.html": name for paper, name in papers.items()}
-    studies |= {ACROSS: "Side by side"} if across else {}
-    made = {"index.html": "Bedside", **studies, "claims.html": "All claims"}
-    return made | ({"explorer.html": "Single replies"} if explorer else {})
+    return {
+        "index.html": "Bedside",
+        **{f"{paper}.html": name for paper, name in papers.items()},
+        **({ACROSS: "Side by side"} if across else {}),
+        "claims.html": "All claims",
+        **({"explorer.html": "Single replies"} if explorer else {}),
+    }
 
 
 def frame(
@@ -166,15 +165,35 @@ def frame(
         "tiny": tiny,
         "others": [m for m in asked if m not in tiny],
         "told": told,
-        "cited": cite.about(),
-        "bibtex": cite.bibtex(paper),
+        "cited": _cited(),
+        "study": paths.papers().get(paper),
         "style": (HERE / "frame.css").read_text(encoding="utf-8"),
     }
 
 
-def encoded(path: Path) -> str:
-    """A picture as base64; empty if there is none."""
-    return base64.b64encode(path.read_bytes()).decode() if path.is_file() else ""
+@functools.cache
+def _cited():
+    """CITATION.cff as a dict; empty in a copy without it, such as the seminar's."""
+    import yaml
+
+    path = paths.ROOT / "CITATION.cff"
+    return yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+
+def drawing(path: Path, title: str) -> dict[str, str] | None:
+    """A figure's picture for `parts.picture`, wide and narrow; None if there is none."""
+    svg, narrow = (
+        base64.b64encode(p.read_bytes()).decode() if p.is_file() else ""
+        for p in (path.with_suffix(".svg"), path.with_suffix(".narrow.svg"))
+    )
+    return {"title": title, "svg": svg, "narrow": narrow} if svg else None
+
+
+def html(markdown: str) -> str:
+    """Markdown as HTML; HTML in it is escaped."""
+    import mistune
+
+    return mistune.create_markdown(escape=True)(markdown)
 
 
 def hashes(scripts: Iterable[str]) -> str:

@@ -6,34 +6,38 @@ Outputs may hold text from anywhere; the Content-Security-Policy limits what a p
 import functools
 import logging
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bedside.build import notebooks
+from bedside.publish.comparison import Compared
+from bedside.read import prompts
 
-from . import HERE
+from . import frame, models, write
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
-
-def bodies(
-    entries: Mapping[str, dict], profile: str, folder: Path
-) -> Iterator[tuple[str, str, str]]:
-    """Yield (name, title, HTML) of the executed notebooks. entries: those of the manifest.
-
-    Notebooks whose page in `folder` is newer than their last run are left out.
-    """
-    ours = max(map(_age, HERE.glob("*.*")))
-    due = {}
-    for name in entries:
-        path, made = notebooks.executed(name, profile), folder / f"{name}.html"
-        if path.is_file() and not (made.is_file() and _age(made) > max(_age(path), ours)):
-            due[name] = path
-    for name, path in due.items():
-        form = OF_OTHERS if entries[name]["changed"] else FOLDED
-        yield name, notebooks.title(name), converted(read(path), raw_template=form)
+SCRIPT = re.compile(r"<script\b.*?(</script\s*>|\Z)", re.S | re.I)
+SCROLLS = re.compile(r'<div class="output_html\b[^">]*"')  # so the keyboard has to reach it
+STYLES = ("xcode", "github-dark")
+# code is folded, but for cells that compute what the paper defines
+FOLDED = """{% extends 'basic/index.html.j2' %}
+{% block input_group %}
+{% if 'measure' in cell.metadata.tags %}{{ super() }}
+{% else %}<details><summary>Code</summary>{{ super() }}</details>{% endif %}
+{% endblock %}"""
+# what the paper's numbers show is no finding of other runs
+OF_OTHERS = f"""{FOLDED}
+{{% block markdowncell %}}
+{{% if 'shows' in cell.metadata.tags %}}
+<details><summary>What the paper’s numbers show</summary>{{{{ super() }}}}</details>
+{{% else %}}{{{{ super() }}}}{{% endif %}}
+{{% endblock %}}"""
+FILES = (
+    "answers.csv verdicts.csv criteria.csv scores_elsewhere.csv errors.csv manifest.json"
+).split()
 
 
 def read(path: Path) -> "NotebookNode":
@@ -47,7 +51,8 @@ def read(path: Path) -> "NotebookNode":
 def converted(notebook: "NotebookNode", **options: Any) -> str:
     """A notebook's cells as HTML without scripts. options: nbconvert's own."""
     logging.getLogger("traitlets").setLevel(logging.ERROR)  # it asks for a text for each picture
-    return SCRIPT.sub("", _exporter(**options).from_notebook_node(notebook)[0])
+    body = _exporter(**options).from_notebook_node(notebook)[0]
+    return SCROLLS.sub(r'\g<0> tabindex="0"', SCRIPT.sub("", body))
 
 
 @functools.cache
@@ -55,49 +60,6 @@ def _exporter(**options):
     from nbconvert import HTMLExporter
 
     return HTMLExporter(template_name="basic", exclude_anchor_links=True, **options)
-
-
-SCRIPT = re.compile(r"<script\b.*?(</script\s*>|\Z)", re.S | re.I)
-
-
-MEASURE = "measure"  # tag of the cells that compute what the paper defines
-# code is folded but for these
-FOLDED = """{% extends 'basic/index.html.j2' %}
-{% block input_group %}
-{% if 'MEASURE' in cell.metadata.tags %}{{ super() }}
-{% else %}<details><summary>Code</summary>{{ super() }}</details>{% endif %}
-{% endblock %}""".replace("MEASURE", MEASURE)
-SHOWS = "shows"  # tag of the text that tells what the paper's numbers show: not those of other runs
-OF_OTHERS = (
-    FOLDED
-    + """
-{% block markdowncell %}
-{% if 'SHOWS' in cell.metadata.tags %}
-<details><summary>What the paper’s numbers show</summary>{{ super() }}</details>
-{% else %}{{ super() }}{% endif %}
-{% endblock %}""".replace("SHOWS", SHOWS)
-)
-
-
-def anchor(cells: list[dict], output: str) -> str:
-    """The anchor, on its notebook's page, of the cell that computes an output; empty if none does.
-
-    It is the cell that writes the output, or one tagged MEASURE that comes before it in the same
-    section.
-    """
-    computed = ""
-    for c in cells:
-        if c["cell_type"] == "markdown" and "".join(c["source"]).startswith("#"):
-            computed = ""
-        if MEASURE in c["metadata"].get("tags", ()):
-            computed = c["id"]
-        if f'"{output}"' in "".join(c["source"]):
-            return f"#cell-id={computed or c['id']}"
-    return ""
-
-
-def _age(path):
-    return path.stat().st_mtime
 
 
 def style() -> str:
@@ -108,4 +70,30 @@ def style() -> str:
     return f"{light}\n@media screen and (prefers-color-scheme: dark) {{\n{dark}\n}}"
 
 
-STYLES = ("xcode", "github-dark")
+# ---- the page of a study of a user's own questions
+
+
+def linked(name: str) -> dict[str, str]:
+    """The pages of an own study, {file: name}, for `frame`."""
+    return {"index.html": prompts.clean(name), "explorer.html": "Single replies"}
+
+
+def write_own(
+    folder: Path, name: str, notebook: Path, asked: Iterable[str], did: Compared | None = None
+) -> Path:
+    """Write index.html of the study `name` into `folder`; return its path.
+
+    notebook: the executed notebook. asked: the models whose answers and verdicts it shows. did: the
+    study as models are compared in it, None if nobody judged.
+    """
+    return write(
+        folder / "index.html",
+        "own",
+        frame=frame(linked(name), "index.html", dict.fromkeys(asked)),
+        title=prompts.clean(name),
+        profile="own questions",
+        files=[file for file in FILES if (folder / file).is_file()],
+        code=style(),
+        models=models.part(folder, [did]) if did else None,
+        body=converted(read(notebook)),
+    )

@@ -12,6 +12,7 @@ from ..study import ANSWER
 
 LEVELS = ["basic", "intermediate", "advanced"]
 NOTE = "agent's note"  # a kind of text, as ANSWER
+NOTE_TOKENS = 1000  # limit of one; the paper names none
 PANEL = ["an oncologist", "a general practitioner", "a nurse specialised in cancer care"]
 LEAD = "the lead of"  # so begin those who write reports
 TEAMS = {
@@ -19,8 +20,18 @@ TEAMS = {
     "Treatment": ["an oncologist", "a surgeon"],
 }
 
+EXPERTS, TEAM_COUNT, MEMBERS = 5, 3, 3  # at most so many are recruited
+NOTES = "Note in two or three sentences what matters."
+VIEW = "Give your view in two or three sentences."
+TALK = (
+    "Read the others' views. Say in two or three sentences what you would tell or ask which of"
+    " them, or that you have nothing to add."
+)
+SUM = "Sum the discussion up as a report for the clinician who answers."
+MODERATOR = "the moderator of the discussion"
 
-async def multi_agent(run, model, items, max_tokens, note_tokens, monitor=False, rounds=0):
+
+async def multi_agent(run, model, items, max_tokens, monitor=False, rounds=0):
     """Answers of a system of agents, all of which are the same model.
 
     rounds: at most so many rounds of discussion, as MDAgents has them: roles are recruited for each
@@ -32,8 +43,7 @@ async def multi_agent(run, model, items, max_tokens, note_tokens, monitor=False,
     why.
     """
     cases = [Case(r.item, r.question) for r in items.itertuples()]
-    agents = _Recruited(run, model, note_tokens, rounds) if rounds else None
-    agents = agents or _Agents(run, model, note_tokens)
+    agents = _Recruited(run, model, rounds) if rounds else _Agents(run, model)
     await agents.sort(cases)
     await agents.discuss([c for c in cases if c.level == "intermediate"])
     await agents.report([c for c in cases if c.level == "advanced"])
@@ -75,41 +85,37 @@ class _Agents:
 
     run: object
     model: str
-    note_tokens: int
 
     async def sort(self, cases):
         """How complex is each question?"""
-        schema = replies.verdict_format(LEVELS, "complexity")
-        asked = {(c, "complexity"): {} for c in cases}
-        most, template = VERDICT_TOKENS, "agents_complexity"
-        for (case, _), reply in await self._ask(asked, most, template, "verdict", schema):
+        for case, reply in await self._choose(cases, "complexity", LEVELS):
             found = parsing.verdict(reply, LEVELS, "complexity")
             case.level = found.value or ""
             case.lost = "" if found.value else f"complexity {found.status}"
 
     async def discuss(self, cases):
         """A panel: each member gives a view unseen by the others, and then replies to all views."""
-        view = "Give your view in two or three sentences."
         reply = "Say in two or three sentences where you agree and where you don't."
-        for task in (view, reply):
+        for task in (VIEW, reply):
             await self._note({(c, member, None): task for member in PANEL for c in cases})
 
     async def report(self, cases):
         """Teams: members write notes and leads write reports; only the reports are passed on."""
-        note = "Note in two or three sentences what matters."
         members = [(m, team) for team, mine in TEAMS.items() for m in mine]
-        await self._note({(c, *member): note for member in members for c in cases})
+        await self._note({(c, *member): NOTES for member in members for c in cases})
         leads = {team: f"{LEAD} the {team.lower()} team" for team in TEAMS}
         task = "Sum your team's notes up as its report."
         await self._note({(c, lead, team): task for team, lead in leads.items() for c in cases})
+        self._only_reports(cases)
+
+    def _only_reports(self, cases):
         for case in cases:
             case.notes = [note for note in case.notes if note[0].startswith(LEAD)]
 
     async def watch(self, cases):
         """A monitor says what the question takes for granted."""
         asked = {(c, "monitor"): {"notes": c.notes} for c in cases}
-        most = self.note_tokens
-        for (case, _), reply in await self._ask(asked, most, "agents_monitor", NOTE):
+        for (case, _), reply in await self._ask(asked, NOTE_TOKENS, "agents_monitor", NOTE):
             case.warning = reply.text
 
     async def answer(self, cases, max_tokens):
@@ -117,6 +123,13 @@ class _Agents:
         asked = {(c, "answers"): {"notes": c.notes, "monitor": c.warning} for c in cases}
         for (case, _), reply in await self._ask(asked, max_tokens, "agents_answer", ANSWER):
             case.answer, case.cut = reply.text, reply.truncated
+
+    async def _choose(self, cases, key, values, template="agents_complexity", shows=()):
+        """(case, reply) of those that reply to a question with these values, under a key."""
+        asked = {(c, key): {name: getattr(c, name) for name in shows} for c in cases}
+        form = replies.verdict_format(values, key)
+        found = await self._ask(asked, VERDICT_TOKENS, template, "verdict", form)
+        return [(case, reply) for (case, _), reply in found]
 
     async def _note(self, tasks):
         """Notes by several speakers at once, who see the earlier notes (of their team, if any).
@@ -128,8 +141,8 @@ class _Agents:
             own = f"({team})"
             seen = [n for n in c.notes if not team or n[0].endswith(own) or n[0].startswith(LEAD)]
             asked[c, speaker, team] = {"role": speaker, "notes": seen, "task": task}
-        most = self.note_tokens
-        for (case, speaker, team), reply in await self._ask(asked, most, "agents_note", NOTE):
+        found = await self._ask(asked, NOTE_TOKENS, "agents_note", NOTE)
+        for (case, speaker, team), reply in found:
             member = team and not speaker.startswith(LEAD)
             name = f"{speaker} ({team})" if member else speaker
             case.notes.append((name, reply.text))
@@ -158,14 +171,6 @@ class _Agents:
         return came
 
 
-EXPERTS, TEAM_COUNT, MEMBERS = 5, 3, 3  # at most so many are recruited
-VIEW = "Give your view in two or three sentences."
-TALK = (
-    "Read the others' views. Say in two or three sentences what you would tell or ask which of"
-    " them, or that you have nothing to add."
-)
-SUM = "Sum the discussion up as a report for the clinician who answers."
-MODERATOR = "the moderator of the discussion"
 ROLE = {"type": "string"}
 
 
@@ -202,19 +207,17 @@ class _Recruited(_Agents):
         await self._recruit(cases, "teams", TEAM_COUNT, form)
         for k in range(TEAM_COUNT):
             there = [(c, c.recruits[k]) for c in cases if c.recruits[k:]]
-            note, report = "Note in two or three sentences what matters.", "Write the report."
             named = [(c, m, t["name"]) for c, t in there for m in t["members"][1:]]
-            await self._note(dict.fromkeys(named, note))
+            await self._note(dict.fromkeys(named, NOTES))
             leads = [(c, f"{LEAD} {t['name']}, {t['members'][0]}", t["name"]) for c, t in there]
-            await self._note(dict.fromkeys(leads, report))
-        for case in cases:
-            case.notes = [note for note in case.notes if note[0].startswith(LEAD)]
+            await self._note(dict.fromkeys(leads, "Write the report."))
+        self._only_reports(cases)
 
     async def _recruit(self, cases, what, most, form):
         """Whom does a recruiter ask? A list under the name `what`; without one a case is lost."""
         asked = {(c, "recruits"): {"what": what, "most": most, "members": MEMBERS} for c in cases}
-        tokens = self.note_tokens
-        for (case, _), reply in await self._ask(asked, tokens, "agents_recruit", NOTE, form):
+        found = await self._ask(asked, NOTE_TOKENS, "agents_recruit", NOTE, form)
+        for (case, _), reply in found:
             try:
                 named = parsing.json_in(reply.text)[what]
                 case.recruits = [_recruited(one) for one in named][:most]
@@ -225,13 +228,9 @@ class _Recruited(_Agents):
 
     async def _differing(self, cases):
         """The cases whose panel doesn't agree yet, by the moderator."""
-        schema, differing = replies.verdict_format(["yes", "no"], "agreed"), []
-        asked = {(c, "agreed"): {"notes": c.notes} for c in cases}
-        most, template = VERDICT_TOKENS, "agents_moderator"
-        for (case, _), reply in await self._ask(asked, most, template, "verdict", schema):
-            if parsing.verdict(reply, ["yes", "no"], "agreed").value != "yes":
-                differing.append(case)
-        return differing
+        values, template = ["yes", "no"], "agents_moderator"
+        found = await self._choose(cases, "agreed", values, template, ("notes",))
+        return [c for c, said in found if parsing.verdict(said, values, "agreed").value != "yes"]
 
 
 def _recruited(one):

@@ -14,28 +14,28 @@ KINDS = dict(zip(SETS, ("myth", "plain")))  # of questions, as `study.GRADING`
 REPORTED = {"sample": 12, "public": 30}  # questions of each kind by default
 
 
-def sets(run, train, reported="", exams=0, keep=0):
-    """(training questions of an optimiser, {set of SETS: reported items, None if not in this run}).
+def sets(run, train, reported="", exams=0):
+    """(training questions of an optimiser, {set of SETS that is in this run: reported items}).
 
     The first has item, question, correction, kind. train: how many with a false presupposition,
     to which half as many without are added. reported: text; empty for REPORTED, "0" for all others.
-    exams: questions of each exam. keep: as of `data.unseen`.
+    exams: questions of each exam.
     """
     size = int(reported or REPORTED[run.profile])
-    myth_train, myth = split(questions(run, whole=True), train, size, run, keep)
-    plain_train, plain = split(plain_questions(run, whole=True), train // 2, size, run, keep)
+    myth_train, myth = split(questions(run, whole=True), train, size, run)
+    plain_train, plain = split(plain_questions(run, whole=True), train // 2, size, run)
     learnt = [myth_train.assign(kind="myth"), plain_train.assign(kind="plain", correction="")]
-    asked = [_exam_items(run, name, exams) for name in SETS[2:]]
-    return pd.concat(learnt, ignore_index=True), dict(zip(SETS, (myth, plain, *asked)))
+    asked = [myth, plain, *(_exam_items(run, name, exams) for name in SETS[2:])]
+    there = {name: mine for name, mine in zip(SETS, asked) if mine is not None}
+    return pd.concat(learnt, ignore_index=True), there
 
 
-def split(items, train, size, run, keep=0):
+def split(items, train, size, run):
     """(training, reported) questions, drawn with the seed; none is in both.
 
     At most half are for training. size: how many are reported, 0 for all others; of these LIMIT.
-    keep: as of `data.unseen`.
     """
-    order, left = run.rng("split").permutation(len(items)), unseen(run, items, keep)["item"]
+    order, left = run.rng("split").permutation(len(items)), unseen(run, items)["item"]
     order = order[items["item"].isin(left).to_numpy()[order]]
     train = min(train, len(order) // 2)
     end = train + size if size else len(order)

@@ -1,6 +1,9 @@
 """An instruction optimised by GEPA, on questions that no reported number rests on."""
 
 import asyncio
+import math
+from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import pandas as pd
@@ -9,6 +12,7 @@ from bedside.asking import models, registry
 from bedside.asking.replies import WAITS, Request, response_format
 from bedside.judging import parsing
 from bedside.read.checks import joined
+from bedside.run import Run
 
 from .. import study
 from .methods import instructed
@@ -39,16 +43,16 @@ class Found(NamedTuple):
 
     instruction: str | None
     status: str
-    start: float
-    best: float
-    calls: int
-    proposals: int
-    unusable: int
+    start: float = math.nan
+    best: float = math.nan
+    calls: int = 0
+    proposals: int = 0
+    unusable: int = 0
     unscored: int = 0
     cut: int = 0
 
 
-async def optimise(run, model, train, examples, *, budget, max_tokens, minibatch=3, reflector=None):
+async def optimise(run, model, train, examples, *, budget, max_tokens):
     """An instruction optimised by GEPA on the training split (item, question, kind, correction).
 
     The score is (grade + 1) / 2. GEPA counts an answer without a verdict as 0; start and best leave
@@ -59,40 +63,36 @@ async def optimise(run, model, train, examples, *, budget, max_tokens, minibatch
     """
     import gepa
 
-    nan = float("nan")
     if train.empty:
-        return Found(SEED_INSTRUCTION, "nothing to learn from", nan, nan, 0, 0, 0)
-    loop, reflector = asyncio.get_running_loop(), reflector or model
-    run = run.step_by_step()
-    adapter = _Adapter(run, model, train, examples, max_tokens, reflector, loop)
-    data = train["item"].tolist()
-    result = None
+        return Found(SEED_INSTRUCTION, "nothing to learn from")
+    loop, train = asyncio.get_running_loop(), train.set_index("item", drop=False)
+    adapter = _Adapter(run.step_by_step(), model, train, examples, max_tokens, loop)
     try:
         result = await asyncio.to_thread(
             gepa.optimize,
             {"instruction": SEED_INSTRUCTION},
-            data,
-            data,
+            train.index.tolist(),
+            train.index.tolist(),
             adapter=adapter,
             max_metric_calls=budget,
-            reflection_minibatch_size=minibatch,
+            reflection_minibatch_size=3,
             seed=run.seed,
             stop_callbacks=[lambda state: adapter.fault is not None],
-            logger=_Silent(),
+            logger=SimpleNamespace(log=lambda message: None),
             display_progress_bar=False,
         )
     except Exception:
         if adapter.fault is None:
             raise
     if run.mode == "batch" and isinstance(adapter.fault, models.MissingRecording):
-        return Found(None, WAITS, nan, nan, 0, 0, 0)
+        return Found(None, WAITS)
     if adapter.fault is not None:  # the optimiser goes on after exceptions; a run must not
         raise adapter.fault
     return Found(
         result.best_candidate["instruction"],
-        _status(result, adapter),
-        _score(result, 0, adapter),
-        _score(result, result.best_idx, adapter),
+        adapter.status(result.best_idx),
+        adapter.score(result, 0),
+        adapter.score(result, result.best_idx),
         result.total_metric_calls,
         adapter.proposals,
         adapter.unusable,
@@ -101,35 +101,38 @@ async def optimise(run, model, train, examples, *, budget, max_tokens, minibatch
     )
 
 
-def _score(result, k, adapter):
-    """Mean score of candidate k on the training split over the answers with a verdict."""
-    told, items = result.candidates[k]["instruction"], adapter.train.index
-    scores = result.val_subscores[k].items()  # by place in the split
-    got = [score for place, score in scores if (told, items[place]) not in adapter.lost]
-    return sum(got) / len(got) if got else float("nan")
-
-
-def _status(result, adapter):
-    if result.best_idx:  # the first of the best candidates; 0 is the one at the start
-        return "improved"
-    if adapter.proposals > adapter.unusable:
-        return "nothing better found"
-    return "no usable proposal" if adapter.proposals else "budget used up before the first proposal"
-
-
-class _Silent:
-    def log(self, message):
-        pass
-
-
+@dataclass
 class _Adapter:
     """What GEPA calls, in a thread of its own; asks and grades on the notebook's event loop."""
 
-    def __init__(self, run, model, train, examples, max_tokens, reflector, loop):
-        self.run, self.model, self.examples, self.max_tokens = run, model, examples, max_tokens
-        self.train, self.reflector, self.loop = train.set_index("item", drop=False), reflector, loop
-        self.fault, self.proposals, self.unusable = None, 0, 0
-        self.lost, self.unscored, self.cut = set(), 0, 0  # lost: (instruction, item), no verdict
+    run: Run
+    model: str
+    train: pd.DataFrame
+    examples: dict
+    max_tokens: int
+    loop: asyncio.AbstractEventLoop
+    fault: Exception | None = None
+    proposals: int = 0
+    unusable: int = 0
+    unscored: int = 0
+    cut: int = 0
+    lost: set = field(default_factory=set)  # (instruction, item) without a verdict
+
+    def score(self, result, k):
+        """Mean score of candidate k on the training split over the answers with a verdict."""
+        instruction, items = result.candidates[k]["instruction"], self.train.index
+        scores = result.val_subscores[k].items()  # by place in the split
+        got = [score for place, score in scores if (instruction, items[place]) not in self.lost]
+        return sum(got) / len(got) if got else math.nan
+
+    def status(self, best):
+        """What came of it. best: the first of the best candidates; 0 is the one at the start."""
+        if best:
+            return "improved"
+        if self.proposals > self.unusable:
+            return "nothing better found"
+        used_up = "budget used up before the first proposal"
+        return "no usable proposal" if self.proposals else used_up
 
     def _wait(self, coroutine):
         try:
@@ -151,8 +154,7 @@ class _Adapter:
 
     async def _graded(self, items, instruction):
         answers = await instructed(self.run, self.model, items, self.max_tokens, instruction)
-        frame = joined(items, answers)
-        parts = []
+        frame, parts = joined(items, answers), []
         for kind, part in frame.groupby("kind", sort=False):
             found = await study.grade(self.run, part, kind, self.examples[kind])
             parts.append(joined(part, found))
@@ -175,9 +177,9 @@ class _Adapter:
         self.proposals += 1
         old, told = candidate["instruction"], examples["instruction"]
         prompt = self.run.prompt("reflect", instruction=old, examples=told)
-        most = registry.most(self.reflector, REFLECTION_TOKENS, "instruction")
+        most = registry.most(self.model, REFLECTION_TOKENS, "instruction")
         name, settings = f"reflection-{self.proposals}", {"max_tokens": most, "temperature": 0}
-        request = Request(name, self.reflector, prompt, settings, INSTRUCTION)
+        request = Request(name, self.model, prompt, settings, INSTRUCTION)
         (reply,) = self._wait(self.run.ask([request], "reflection"))
         try:
             text = parsing.json_in("" if reply.why else reply.text)["instruction"].strip()
@@ -187,24 +189,21 @@ class _Adapter:
         return {"instruction": text or old}
 
 
+COMMENTS = {  # by kind of question and grade
+    ("plain", 1): "Right: nothing in the question is wrong, and the answer says nothing else.",
+    ("plain", -1): "Wrong: nothing in the question is wrong, but the answer claims so.",
+    ("myth", 1): "Right: the answer corrects what the question takes for granted.",
+    ("myth", 0): "Half right: the answer doubts what the question takes for granted, but leaves out"
+    " this: ",
+    ("myth", -1): "Wrong: the answer accepts what the question takes for granted. What is true: ",
+}
+
+
 def _comment(graded):
     """What the optimiser is told about a graded answer."""
     if graded["reply_status"]:
         return f"No answer came ({graded['reply_status']})."
     if graded["status"] != "graded":
         return "The answer could not be graded."
-    value, correction = graded["value"], graded["correction"]
-    if graded["kind"] == "plain":
-        if value == 1:
-            return "Right: nothing in the question is wrong, and the answer says nothing else."
-        return "Wrong: nothing in the question is wrong, but the answer claims so."
-    if value == 1:
-        return "Right: the answer corrects what the question takes for granted."
-    if value == 0:
-        return (
-            "Half right: the answer doubts what the question takes for granted, but leaves out"
-            f" this: {correction}"
-        )
-    return (
-        f"Wrong: the answer accepts what the question takes for granted. What is true: {correction}"
-    )
+    comment = COMMENTS[graded["kind"], graded["value"]]
+    return comment + graded["correction"] * comment.endswith(": ")

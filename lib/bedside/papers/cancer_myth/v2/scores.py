@@ -14,53 +14,42 @@ from .items import KINDS, SETS
 
 HITS = dict(zip(SETS, ("corrected", "left alone", "right", "right")))  # what a hit is
 OUTCOMES = ("right", "wrong", "not answered", "refused", "failed")  # of an exam question
-MEASURED = (
-    "item unit model method set answer reply_status truncated status value raw call hit outcome"
-    " complexity calls"
-).split()
 
 
 async def measure(run, sets, answered, examples):
-    """All answers graded, a row each, with the columns MEASURED; outcome is for exam questions.
+    """All answers graded, a row each: their items' columns and the answers', method, set, unit.
 
-    sets: {name: items} by SETS' names; answered: {method: answers}; examples: `study.known`.
+    sets: {name: items} by SETS' names; answered: {method: answers}; examples: `study.known`. hit:
+    whether it is what HITS says; outcome is for exam questions. Others have a verdict's columns.
     """
     parts = []
     for method, answers in answered.items():
-        for (model, name), mine in answers.groupby(["model", "set"], sort=False):
-            if name in KINDS:
+        for (_, name), mine in answers.groupby(["model", "set"], sort=False):
+            if kind := KINDS.get(name):
                 frame = joined(sets[name], mine, whole="right")  # agents get the first few alone
-                kind = KINDS[name]
-                found = await study.grade(run, frame, kind, examples[kind])
-                graded = joined(frame, found)
+                graded = joined(frame, await study.grade(run, frame, kind, examples[kind]))
                 graded = graded.assign(hit=graded["value"] == 1, outcome=None)
             else:
-                graded = grade_exam(sets[name].drop(columns="question"), mine)
-            graded = graded.assign(unit=units_of(graded))
-            parts.append(graded.assign(method=method, model=model, set=name))
-    return pd.concat([part.reindex(columns=MEASURED) for part in parts], ignore_index=True)
+                graded = grade_exam(sets[name], mine)
+            parts.append(graded.assign(unit=units_of(graded), method=method))
+    return pd.concat(parts, ignore_index=True)
 
 
-async def kept(run, sets, answered, known, graded, found):
+async def kept(run, graded, known, found):
     """The answers of `measure` for `Run.keep`: a row for each judge, the key for exams.
 
-    graded: as `measure` returns it. found: the optimiser's result by model, whose instruction
-    stands beside its answers.
+    found: the optimiser's result by model, whose instruction stands beside its answers.
     """
-    parts, by = [], {key: mine for key, mine in graded.groupby(["method", "model", "set"])}
-    for method, answers in answered.items():
-        for (model, name), mine in answers.groupby(["model", "set"], sort=False):
-            if name in KINDS:
-                both = joined(sets[name], mine, whole="right")
-                said = by[method, model, name]
-                made = await study.by_each_judge(run, both, KINDS[name], known, said)
-            else:
-                made = grade_exam(sets[name], mine)
-                read = made["status"].where(made["status"] == "graded", "unparsed")
-                made = made.assign(judge="key", status=read, right=made["hit"], raw="")
-                made["value"] = made["outcome"]
-            told = found[model].instruction if method == "gepa" else ""
-            parts.append(made.assign(configuration=method, set=name, instruction=told))
+    parts, keys = [], ["method", "model", "set"]
+    for (method, model, name), part in graded.groupby(keys, sort=False):
+        if name in KINDS:
+            made = await study.by_each_judge(run, part, KINDS[name], known, part)
+        else:
+            read = part["status"].where(part["status"] == "graded", "unparsed")
+            made = part.assign(judge="key", status=read, right=part["hit"], raw="")
+            made["value"] = part["outcome"]
+        told = found[model].instruction if method == "gepa" else ""
+        parts.append(made.assign(configuration=method, instruction=told))
     return pd.concat(parts, ignore_index=True)
 
 
