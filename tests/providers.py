@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-import conftest
+import endpoints
 from bedside.asking import store
 from provider_words import (
     THOUGHT,
@@ -345,7 +345,7 @@ class Exchange:
         return store.digest(self.body["messages"])[:16]
 
 
-class Providers(conftest.Endpoint):
+class Providers(endpoints.Endpoint):
     """The endpoint; `log` holds each Exchange. failing(body): of FAILING, what is sent, or None."""
 
     FAILING = {404: lambda p: p.missing, "quota": lambda p: p.broke}
@@ -390,7 +390,7 @@ class Providers(conftest.Endpoint):
         return action
 
 
-class _Handler(conftest._Handler):
+class _Handler(endpoints._Handler):
     def do_POST(self):
         self.server.request.path, self.server.request.headers = self.path, self.headers
         super().do_POST()
