@@ -80,7 +80,7 @@ def test_a_plan_counts_what_is_left_and_expects_what_was_seen(planned, endpoint)
 def test_a_first_plan_expects_by_other_models_replies_that_ended_by_themselves(
     planned, endpoint, finish
 ):
-    """Twelve tokens each; where half were cut, the others are the short ones: at most stands alone."""
+    """Twelve tokens each; where half were cut, the others are the short ones: none is expected."""
 
     def script(n, body):
         answer = completion("twelve tokens of text", finish if n % 2 else "stop")
