@@ -7,7 +7,6 @@ from types import SimpleNamespace
 import pytest
 
 from bedside import BedsideError
-from bedside.build import settings
 from bedside.own import rubrics
 from bedside.read import logs, paths, questions
 from bedside.read.questions import answers, read
@@ -128,21 +127,11 @@ def test_what_is_no_such_file(file, tmp_path):
             read(source)
 
 
-EXAMPLE, ANSWERS = "data/sample/own/ten_questions.csv", "data/sample/own/answers.csv"
-
-
-def test_a_users_file_is_looked_for_here_and_then_in_the_root(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert paths.found(EXAMPLE) == paths.ROOT / EXAMPLE
-    assert len(questions.read(EXAMPLE)) == len(questions.answer_rows(ANSWERS)) == 10
-    assert settings.validated(answers=ANSWERS).answers == str(paths.ROOT / ANSWERS)
-    prompts = settings.validated(prompts="data/prompts").prompts
-    assert prompts == str(paths.PROMPTS)
-    (tmp_path / EXAMPLE).parent.mkdir(parents=True)
-    (tmp_path / EXAMPLE).write_text("item,question\nq1,Mine?\n")
-    assert questions.read(EXAMPLE)["question"].tolist() == ["Mine?"]
-    with pytest.raises(BedsideError, match="there is no file gone.csv"):
-        questions.read("gone.csv")
+def test_a_users_file_is_looked_for_here_and_then_in_the_root(file, tmp_path):
+    name = "data/sample/own/ten_questions.csv"
+    assert paths.found(name) == paths.ROOT / name and len(read(name)) == 10
+    (tmp_path / name).parent.mkdir(parents=True)
+    assert read(file("item,question\nq1,Mine?\n", name))["question"].tolist() == ["Mine?"]
 
 
 # ---- the hub
