@@ -1,14 +1,12 @@
-"""A real HTTP endpoint on the loopback interface, scripted by tests, and a copy of the project."""
+"""What many tests share: a scripted endpoint, places of their own, a copy of the project."""
 
 import asyncio
 import csv
-import json
 import os
 import shutil
 import threading
 import time
 from collections import Counter
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import msgspec
@@ -18,7 +16,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # tests run side by side alr
 os.environ["BEDSIDE_MAKE"] = "test"  # variables of `make test` are of no step that tests call
 pytest.register_assert_rewrite("explorer_page", "raters_labels", "known_lab")
 
-from bedside.asking import registry, sending, store
+from bedside.asking import registry, store
 from bedside.asking.replies import Request
 from bedside.build import notebooks
 from bedside.read import paths
@@ -26,8 +24,10 @@ from bedside.read.surroundings import here
 from bedside.run import Run
 from browser import browser
 from calling import world
+from endpoints import SILENT, Endpoint, completion, counted
 from judged import nothing
 
+__all__ = ["SILENT", "browser", "completion", "counted", "nothing", "world"]
 notebooks.spare_grammar()
 
 
@@ -67,119 +67,6 @@ def pytest_collection_modifyitems(items):
         n = int(kept[0].removeprefix("1 in ")) if kept[0].startswith("1 in ") else 0
         if seen[test] % n != 1 if n else item.nodeid not in kept:
             item.add_marker(pytest.mark.slow)
-
-
-def completion(text="fine", finish="stop", **message):
-    """The body of a chat completion."""
-    return {
-        "id": "x",
-        "object": "chat.completion",
-        "model": "served-2026-01-01",
-        "created": 1,
-        "choices": [
-            {
-                "index": 0,
-                "finish_reason": finish,
-                "message": {"role": "assistant", "content": text, **message},
-            }
-        ],
-        "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
-    }
-
-
-# replies that are no answers, by why
-SILENT = {
-    "cut off while thinking": completion("", finish="length"),
-    "filtered": completion("Half a sentence that", finish="content_filter"),
-    "refused": completion(None, refusal="I can't help with that."),
-    "tool calls": completion("Let me look.", finish="tool_calls", tool_calls=[{"id": "a"}]),
-    "blank": completion(" \n"),
-}
-
-
-class Endpoint(ThreadingHTTPServer):
-    """Answers POSTs by `script(n, body)`.
-
-    It gives a dict (200), (status, headers, bytes or dict), 'cut', 'hang' or 'drip': a byte at a
-    time; `dripped` is whether one came to its end.
-    """
-
-    daemon_threads = True
-    request_queue_size = 512
-
-    def __init__(self):
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.script, self.bodies, self.headers, self.lock = (
-            (lambda n, body: completion()),
-            [],
-            [],
-            threading.Lock(),
-        )
-        self.release, self.dripped = threading.Event(), False
-        threading.Thread(
-            target=self.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
-        ).start()
-
-    @property
-    def url(self):
-        return f"http://127.0.0.1:{self.server_address[1]}/v1"
-
-    def handle_error(self, request, client_address):
-        pass  # clients of these tests hang up
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_):
-        pass
-
-    def do_POST(self):
-        server = self.server
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        with server.lock:
-            server.bodies.append(body)
-            server.headers.append(dict(self.headers))
-            n = len(server.bodies)
-        action = server.script(n, body)
-        if action == "hang":
-            server.release.wait(20)
-            self.close_connection = True
-            return
-        if action == "drip":
-            return self._drip()
-        status, headers, payload = (200, {}, action) if isinstance(action, (dict, str)) else action
-        cut = payload == "cut"
-        data = (
-            b'{"id": "x", "choi'
-            if cut
-            else payload
-            if isinstance(payload, bytes)
-            else json.dumps(payload).encode()
-        )
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(data) + (1000 if cut else 0)))
-        self.end_headers()
-        self.wfile.write(data)
-        if cut:
-            self.wfile.flush()
-            self.close_connection = True
-
-    def _drip(self):
-        """A whole answer, its blanks a tenth of a second apart."""
-        blanks, data = 30, json.dumps(completion()).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(blanks + len(data)))
-        self.end_headers()
-        for _ in range(blanks):
-            self.wfile.write(b" ")
-            self.wfile.flush()
-            self.server.release.wait(0.1)
-        self.wfile.write(data)
-        self.server.dripped = True
 
 
 @pytest.fixture(autouse=True)
@@ -273,26 +160,6 @@ def turned(monkeypatch):
     monkeypatch.setattr(asyncio, "sleep", sleep)
     monkeypatch.setattr(time, "time", lambda: began + slept[0])
     return lambda: slept[0]
-
-
-def counted(expected):
-    """A script that lets calls wait for as many as are expected, and [the most at once]."""
-    now, most, lock, reached = [0], [0], threading.Lock(), threading.Event()
-
-    def script(n, body):
-        with lock:
-            now[0] += 1
-            most[0] = max(most[0], now[0])
-        if most[0] >= expected:
-            reached.set()
-        if n > sending.FEW:  # no more are sent before a first reply
-            reached.wait(30)
-        time.sleep(0.03)
-        with lock:
-            now[0] -= 1
-        return completion()
-
-    return script, most
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from bedside.papers.medhalu import detection
+from bedside.papers.medhalu import detection, scores
 from bedside.papers.medhalu.replies import like
 from bedside.write.results import means
 from cells import wanted
@@ -29,6 +29,11 @@ def shares(run, judged, items):
     return of_detection("shares", run, judged, items)
 
 
+def macro():
+    """Notebook 02: the scores of counts."""
+    return wanted(DETECTION, "macro")
+
+
 def six(run, judged, items):
     """Rows of Table 6."""
     return of_detection("six", run, judged, items)
@@ -41,7 +46,8 @@ def eight(run, judged, items):
 
 def seven(run, judged, items, right):
     """This run's rows of Table 7; right: {item: labelled spans}."""
-    return pd.concat(of_detection("seven", run, judged, items, right=right), ignore_index=True)
+    found = of_detection("seven", run, judged, items, right=right)
+    return found.reset_index(drop=True)
 
 
 def plane(run, judged, items):
@@ -56,7 +62,7 @@ def replies(judged, items):
 
 def both_planes(run, judged, items):
     """Notebook 03: sensitivity and specificity behind Tables 6 and 10, and of the run."""
-    return wanted(NOTED, "plane", run=run, everyone=judged, items=items)
+    return wanted(NOTED, "plane", run=run, shares=scores.averaged(judged, items))
 
 
 def changes(run, judged, items):

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-import conftest
+import endpoints
 from bedside.asking import store
 from provider_words import (
     THOUGHT,
@@ -77,7 +77,6 @@ class Persona:
     more: dict = field(default_factory=dict)  # what else stands in an answer
     bare: bool = False  # whether it completes bare prompts too
     roles: tuple = ("system", "user", "assistant")  # of messages
-    most: int | None = None  # tokens of a reply that may be asked for
 
 
 PERSONAS = {
@@ -204,18 +203,12 @@ PERSONAS |= {
         missing=(404, "DeploymentNotFound", "The deployment {0} does not exist."),
         flags=(400, "content_filter", "The prompt triggered the content management policy."),
     ),
-    "azure-plain": replace(
-        PERSONAS["openai"],
-        names=".+",
-        flags=(400, "content_filter", "The prompt triggered the content management policy."),
-    ),
     # older ones take a temperature, and think when they are told to
     "anthropic-4": replace(PERSONAS["anthropic"], names="claude-", refuses={}, thinks=0),
     "vllm-thinking": replace(PERSONAS["vllm"], message=tagged, thinks=300, fenced=True),
     "vllm-opened": replace(PERSONAS["vllm"], message=closed, thinks=300, fenced=True),
     # a template that knows the user and the model alone, in turn
     "vllm-gemma": replace(PERSONAS["vllm"], roles=("user", "assistant")),
-    "openai-short": replace(PERSONAS["openai"], names=".+", most=16_384),
 }
 KEY = "key-of-these-tests-0123456789abcdef"
 FLAGGED = "please flag this"
@@ -264,11 +257,6 @@ def _wrong(p, body):
     limits = {n: v for n, v in body.items() if n in ("max_tokens", "max_completion_tokens")}
     if len(limits) > 1 or any(type(v) is not int or v < 1 for v in limits.values()):
         return "Give one limit of tokens, a positive integer.", "max_tokens"
-    if p.most and (most := max(limits.values(), default=0)) > p.most:
-        supports = f"This model supports at most {p.most} completion tokens"
-        return f"max_tokens is too large: {most}. {supports}, whereas you provided {most}.", next(
-            iter(limits)
-        )
     text = "\n".join(m["content"] for m in body["messages"])
     if tokens(text) + sum(limits.values()) > WINDOW:
         return f"This model's maximum context length is {WINDOW} tokens.", "messages"
@@ -357,7 +345,7 @@ class Exchange:
         return store.digest(self.body["messages"])[:16]
 
 
-class Providers(conftest.Endpoint):
+class Providers(endpoints.Endpoint):
     """The endpoint; `log` holds each Exchange. failing(body): of FAILING, what is sent, or None."""
 
     FAILING = {404: lambda p: p.missing, "quota": lambda p: p.broke}
@@ -402,7 +390,7 @@ class Providers(conftest.Endpoint):
         return action
 
 
-class _Handler(conftest._Handler):
+class _Handler(endpoints._Handler):
     def do_POST(self):
         self.server.request.path, self.server.request.headers = self.path, self.headers
         super().do_POST()

@@ -362,34 +362,29 @@ def doctor():
     from .asking import embedded, registry, store
     from .read import sources
 
+    def tell(what, check, *arguments):
+        try:
+            found = check(*arguments)
+            print(f"{what}: {found if isinstance(found, str) else 'sound'}")
+        except (BedsideError, importlib.metadata.PackageNotFoundError) as e:
+            print(f"{what}: {e}")
+
     print(f"Python {sys.version.split()[0]} at {sys.prefix}")
     for package in ("papermill", "openai", "pandas", "matplotlib", "scikit-learn", "xllamacpp"):
-        try:
-            print(f"  {package} {importlib.metadata.version(package)}")
-        except importlib.metadata.PackageNotFoundError:
-            print(f"  {package} missing; install it with `make setup`")
+        tell(package, importlib.metadata.version, package)
     for name, m in embedded.known().items():
         lacks = f"fetched when first needed ({m['fetched_mb']:,} MB)"
         print(f"weights of {name}: {'present' if embedded.place(name).is_file() else lacks}")
     for name in sources.registry():
-        _try(f"source {name}", sources.verified, name)
+        tell(f"source {name}", sources.verified, name)
     for folder in sorted({p.parent for p in paths.RECORDINGS.rglob("*.jsonl")}):
         kept = store.Recordings(folder)
-        _try(f"recordings {paths.rel(folder)}, {len(kept)} replies", kept.check_sound)
+        tell(f"recordings {paths.rel(folder)}, {len(kept)} replies", kept.check_sound)
     for name, m in registry.entries().items():
         if m.api_key_env:
             state = "set" if variable(m.api_key_env) else "not set"
             print(f"model {name}: key in {m.api_key_env} {state}")
-    for told in registry.faulty().values():
-        print(told)
-
-
-def _try(what, check, *arguments):
-    try:
-        check(*arguments)
-        print(f"{what}: sound")
-    except BedsideError as e:
-        print(f"{what}: {e}")
+    print(*registry.faulty().values(), sep="\n")
 
 
 def study(given):

@@ -103,18 +103,6 @@ def test_two_models_and_a_judge_from_file_to_page_and_again(checkout, root, endp
     assert (folder / "verdicts.csv").read_bytes() == before
 
 
-def test_a_plan_counts_and_prices_the_calls_and_makes_none(checkout, root, endpoint):
-    (root / "mine.csv").write_text("item,question\nq1,Why?\nq2,When?\n")
-    with open(root / "data/models.toml", "a", encoding="utf-8") as f:
-        f.write("usd_per_million_in = 1\nusd_per_million_out = 1e6\n")  # of c: a dollar a token
-    status, told = checkout("QUESTIONS=mine.csv", "MODELS=a", "JUDGE=c", "MODE=plan")
-    assert status == 0 and not endpoint.bodies, told
-    assert re.search(r"^a: 2 calls, expected unknown, at most unknown", told, re.M)
-    assert "4 calls in all" in told
-    limit = VERDICT_TOKENS  # two verdicts of this length, and prompts for next to nothing
-    assert re.search(rf"^c: 2 calls, expected \$[\d.]+, at most \${2 * limit}\.0", told, re.M)
-
-
 def test_the_bundled_ten_by_replay(tmp_path, monkeypatch):
     """As it is committed the notebook needs no model and no network."""
     monkeypatch.setattr(here, "figures", str(tmp_path))

@@ -40,10 +40,6 @@ def lacks_texts(code):
     return read and frames.missing(settings.figures() / "sample")
 
 
-def test_the_page_is_up_to_date():
-    assert readme.filled()[readme.API] == PAGE, "write it anew: make outputs"
-
-
 LONG = "bedside.study("
 MARKED = [pytest.param(c, marks=[pytest.mark.slow] * (LONG in c)) for c in RECIPES]
 
@@ -82,12 +78,11 @@ def test_what_is_not_there_gets_the_nearest_or_the_way_out():
             use()
 
 
-@pytest.mark.parametrize("name, module", [("stats", "stats"), ("plots", "write.plots")])
-def test_a_broken_installation_says_which_module_is_missing(name, module, monkeypatch):
-    monkeypatch.setitem(sys.modules, f"bedside.{module}", None)
-    monkeypatch.delattr(f"bedside.{module}", raising=False)
-    with pytest.raises(ImportError, match=module):
-        getattr(bedside, name)
+def test_a_broken_installation_says_which_module_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "bedside.stats", None)
+    monkeypatch.delattr("bedside.stats", raising=False)
+    with pytest.raises(ImportError, match="stats"):
+        bedside.stats.mean([1])
 
 
 def test_importing_it_loads_none_of_its_rooms():

@@ -33,17 +33,14 @@ def notebook(folder, name, *cells):
     return path
 
 
-def said(path):
+def printed(path):
     """What the cells of an executed notebook printed."""
     cells = json.loads(path.read_text())["cells"]
     return "".join("".join(o.get("text", "")) for c in cells for o in c.get("outputs", []))
 
 
-# ---- kernels
-
-
 @pytest.fixture(params=["forked", pytest.param("from nothing", marks=pytest.mark.slow)])
-def kind(request, monkeypatch):
+def kind(request):
     """Both ways in which kernels start."""
     factory = KernelProvisionerFactory.instance()
     before = factory.default_provisioner_name
@@ -54,53 +51,41 @@ def kind(request, monkeypatch):
     factory.default_provisioner_name = before
 
 
-def test_each_notebook_has_a_kernel_of_its_own_in_the_environment_of_the_moment(
-    kind, tmp_path, monkeypatch
-):
-    show = "import os, sys; print(os.getpid(), getattr(sys, 'left', 'nothing'), 'mine' in globals()"
-    show += ", os.environ.get('OF_THIS_TEST'), os.getcwd())"
+def test_each_notebook_has_a_kernel_of_its_own_and_says_what_failed(kind, tmp_path, monkeypatch):
+    show = "a = 5\nimport os, sys; print(os.getpid(), getattr(sys, 'left', 'nothing'), 'mine' in"
+    show += " globals(), os.environ.get('OF_THIS_TEST'), os.getcwd())"
     show += "\nfrom bedside.read.surroundings import here; print(here.run, here.budget_total)"
     a = notebook(tmp_path, "a", show, "import sys; sys.left = mine = 'something'")
-    b, found = notebook(tmp_path, "b", show), []
+    b, kernels_ids = notebook(tmp_path, "b", show, "print(a)\n1 / (a - 7)"), set()
     for path, value in ((a, "set"), (b, None)):
         monkeypatch.setenv("OF_THIS_TEST", value) if value else monkeypatch.delenv("OF_THIS_TEST")
         monkeypatch.setattr(here, "run", f"run-{value}")
         monkeypatch.setattr(here, "budget_total", f"{value} USD")
-        notebooks.execute(path, path, {})
-        pid, *rest = said(path).split(maxsplit=6)
-        assert rest[:4] == ["nothing", "False", str(value), str(paths.ROOT)]
-        assert rest[4:] == [f"run-{value}", f"{value} USD\n"]
-        found.append(pid)
-    assert found[0] != found[1]
-
-
-def test_a_notebook_says_what_failed(tmp_path):
-    path = notebook(tmp_path, "x", "a = 1", "import os\nprint(a, os.getcwd())\n1 / (a - 7)")
-    notebooks.execute(path, tmp_path / "done.ipynb", {"a": 5})
-    assert said(tmp_path / "done.ipynb").strip() == f"5 {paths.ROOT}"
-    told = r"(?s)x\.ipynb failed in cell .*1 / \(a - 7\).*ZeroDivisionError: .*done\.ipynb"
-    with pytest.raises(BedsideError, match=told):
-        notebooks.execute(path, tmp_path / "done.ipynb", {"a": 7})
+        out = tmp_path / "done.ipynb"
+        told = r"(?s)b\.ipynb failed in cell .*1 / \(a - 7\).*ZeroDivisionError: .*done\.ipynb"
+        if value:
+            notebooks.execute(path, out, {})
+        else:
+            with pytest.raises(BedsideError, match=told):
+                notebooks.execute(path, out, {"a": 7})
+        first, second, *last = printed(out).splitlines()
+        pid, *rest = first.split(maxsplit=4)
+        assert rest == ["nothing", "False", str(value), str(paths.ROOT)]
+        assert second == f"run-{value} {value} USD"
+        assert last == ([] if value else ["7"])
+        kernels_ids.add(pid)
+    assert len(kernels_ids) == 2
 
 
 RUN = """
 import sys
 from pathlib import Path
-from bedside.build import kernels, notebooks, settings
+from bedside.build import kernels, notebooks
 if sys.argv[2] == "forked":
     kernels.warm()
 path = Path(sys.argv[1])
 notebooks.execute(path, path.with_name("out.ipynb"), {})
 """
-
-
-def started(tmp_path, kind, *cells):
-    """A process that executes a notebook whose kernel writes its pid to the file `pid`."""
-    first = f"import os; open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))"
-    path = notebook(tmp_path, "a", first, *cells)
-    command = [sys.executable, "-c", RUN, str(path), kind]
-    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen(command, start_new_session=True, **options)
 
 
 def gone(pid):
@@ -115,9 +100,13 @@ def gone(pid):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_no_kernel_outlives_a_run_that_was_killed(kind, tmp_path):
-    process = started(tmp_path, kind, "import time; time.sleep(600)")
-    until(lambda: (tmp_path / "pid").is_file() and (tmp_path / "pid").read_text(), 60)
-    kernel = int((tmp_path / "pid").read_text())
+    pid = tmp_path / "pid"
+    cells = f"import os; open({str(pid)!r}, 'w').write(str(os.getpid()))", "import time"
+    path = notebook(tmp_path, "a", *cells, "time.sleep(600)")
+    command = [sys.executable, "-c", RUN, str(path), kind]
+    process = subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE)
+    until(lambda: pid.is_file() and pid.read_text(), 60)
+    kernel = int(pid.read_text())
     assert not gone(kernel)
     process.send_signal(signal.SIGKILL)
     process.wait(10)
@@ -135,14 +124,14 @@ def runs(monkeypatch):
     log, faults, lock = [], {}, threading.Lock()
 
     def run(name, given):
-        with lock:
-            log.append(("begins", name))
-        time.sleep(0.05)
-        with lock:
-            log.append(("ends", name))
+        for what in ("begins", "ends"):
+            with lock:
+                log.append((what, name))
+            time.sleep(0.03)
         if name in faults:
-            raise BedsideError(faults[name])
+            raise faults[name]
 
+    monkeypatch.setattr(kernels, "warm", lambda: None)
     monkeypatch.setattr(notebooks, "run", run)
     studies = {"a": {"judges_first": "05_judges"}, "b": {"judges_first": "09_not_asked_for"}}
     monkeypatch.setattr(paths, "papers", lambda: studies)
@@ -168,7 +157,7 @@ def test_a_run_says_what_of_it_is_complete(runs, monkeypatch, tmp_path):
     log, faults = runs
     monkeypatch.setattr(here, "run", "mine")
     monkeypatch.setattr(here, "figures", str(tmp_path))
-    faults["a/01_x"] = "a wrong\nnumber, or\x1b so"
+    faults["a/01_x"] = BedsideError("a wrong\nnumber, or\x1b so")
     with pytest.raises(BedsideError, match="a wrong"):
         notebooks.run_all([*OTHERS, FIRST], {}, 2)
     told = settings.statuses(settings.outputs(""))
@@ -181,9 +170,14 @@ def test_a_run_says_what_of_it_is_complete(runs, monkeypatch, tmp_path):
     assert {s for s, _ in settings.statuses(settings.outputs("")).values()} == {"complete"}
 
 
-def test_a_study_whose_judges_fail_does_not_go_on(runs):
+def test_what_follows_from_a_failure_does_not_begin(runs):
     log, faults = runs
-    faults[FIRST] = "no card"
+    faults[FIRST] = BedsideError("no card")
     with pytest.raises(BedsideError, match="a/01_x did not run, since a/05_judges failed") as e:
         notebooks.run_all([*OTHERS, FIRST], {}, 2)
     assert "no card" in str(e.value) and {n for _, n in log} == {FIRST, "b/01_z"}
+    log.clear()
+    faults[FIRST] = notebooks.Stopped("the budget")
+    with pytest.raises(notebooks.Stopped, match="a/05_judges: the budget"):
+        notebooks.run_all([*OTHERS, FIRST], {}, 1)
+    assert {n for _, n in log} == {FIRST}

@@ -6,9 +6,9 @@ import pytest
 
 from bedside import BedsideError
 from bedside import __main__ as steps
-from bedside.publish import comparison
+from bedside.publish import comparison, pages
 from bedside.publish.comparison import Compared, Study
-from bedside.publish.pages import models
+from bedside.publish.pages import content, models
 from bedside.read import paths
 from bedside.read.surroundings import here
 
@@ -86,17 +86,21 @@ def test_scores_that_are_no_booleans_have_a_test_of_their_mean(folder):
     assert row["p"] == pytest.approx(2 / 2**8)  # of all sign patterns two are as far
 
 
-def test_runs_are_named_where_they_share_a_model_and_tested_if_they_are_alike(folder):
+def test_models_of_several_runs_are_named_with_their_run_and_tested_if_runs_are_alike(folder):
     few = study(folder=folder, scores={"a": A[:5]})
     runs = [Compared("mine", [study(folder=folder)]), Compared("later", [few])]
     made = comparison.compared(runs, folder.parent)
-    assert [*made["models"].query("source == 'run'")["model"]] == ["a (mine)", "b", "a (later)"]
+    assert [*made["models"].query("source == 'run'")["model"]] == [
+        "a (mine)",
+        "b (mine)",
+        "a (later)",
+    ]
     assert len(made["differences"]) == 3
     assert made["failures"]["link"].str.startswith("mine/e#").all()
-    assert comparison.lacking(runs) == ["One: later lacks 3 of 8 items: q-5, q-6, q-7."]
+    assert comparison.lacking(runs) == ["One: later lacks 3 of 8 items: q-5, q-6, q-7"]
     runs[1] = Compared("later", [few._replace(of=("sample", "another judge"))])
     made = comparison.compared(runs, folder.parent)
-    assert made["differences"]["pair"].tolist() == ["a (mine) vs b"]
+    assert made["differences"]["pair"].tolist() == ["a (mine) vs b (mine)"]
     assert "none lacks 8 of 8" in comparison.lacking([runs[0], Compared("none", [])])[0]
 
 
@@ -138,6 +142,16 @@ def test_names_are_escaped_on_the_page_and_in_its_files(folder, monkeypatch):
         lines = (page.parent / name).read_text().splitlines()
         assert f'href="{name}"' in text and not any(line.startswith("=") for line in lines)
         assert len(lines) > 1 or kind in ("costs", "outcomes")  # nobody was called
+
+
+def test_a_runs_front_page_opens_on_its_models(folder):
+    """Also without the texts of its replies."""
+    for paper in paths.papers():
+        (folder / paper).symlink_to(paths.FIGURES / "sample" / paper)
+    content.Pages(pages.last(paths.FIGURES / "sample"), folder).write()
+    text = (folder / "index.html").read_text()
+    assert text.index("How smollm2-135m did") < text.index("Four studies say")
+    assert 'href="explorer.html#id=' in text and (folder / "models_failures.csv").is_file()
 
 
 @pytest.mark.parametrize(

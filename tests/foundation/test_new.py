@@ -7,91 +7,74 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from bedside.read import paths
 
-NAME = "fifth_study"
-LEFT_OUT = ("figures/", "data/recordings/")  # large, and a new study needs none of it
+NAME, LISTS = "fifth_study", {"data/papers.toml", "data/sources.toml"}
+NEEDED = "data lib notebooks templates tests docs pyproject.toml Makefile".split()
 
 
-class Copy:
-    """A copy of the repository under git, all of it committed."""
+def call(top, *command, ok=True):
+    """A command in the copy, without a network and without keys."""
+    kept = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    own = {"BEDSIDE_ROOT": str(top), "PYTHONPATH": str(top / "lib"), "no_proxy": "127.0.0.1"}
+    own |= dict.fromkeys(("https_proxy", "http_proxy"), "http://127.0.0.1:9")
+    done = subprocess.run(command, cwd=top, capture_output=True, text=True, env={**kept, **own})
+    assert done.returncode == 0 or not ok, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done
 
-    def __init__(self, top: Path):
-        self.top = top
-        for name in self._listed():
-            if not name.startswith(LEFT_OUT) and (paths.ROOT / name).is_file():
-                (top / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(paths.ROOT / name, top / name)
-        self.git("init", "--quiet")
-        self.git("add", "--all")
-        author = ("-c", "user.name=test", "-c", "user.email=test@localhost")
-        self.git(*author, "commit", "--quiet", "--message", "before")
 
-    def _listed(self):
-        listing = ["git", "-C", str(paths.ROOT), "ls-files", "-co", "--exclude-standard"]
-        if shutil.which("git") is None or not (paths.ROOT / ".git").exists():
-            pytest.skip("needs git and a checkout")
-        return subprocess.run(listing, capture_output=True, text=True).stdout.splitlines()
+def step(top, *arguments, ok=True):
+    return call(top, sys.executable, "-m", "bedside", *arguments, ok=ok)
 
-    def git(self, *arguments):
-        return self.call("git", *arguments).stdout.splitlines()
 
-    def step(self, *arguments, ok=True):
-        """A step of `python -m bedside`."""
-        return self.call(sys.executable, "-m", "bedside", *arguments, ok=ok)
-
-    def call(self, *command, ok=True):
-        """A command in the copy, without a network and without keys."""
-        kept = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
-        nowhere = "http://127.0.0.1:9"
-        own = {"BEDSIDE_ROOT": str(self.top), "PYTHONPATH": str(self.top / "lib")}
-        own |= {"https_proxy": nowhere, "http_proxy": nowhere, "no_proxy": "127.0.0.1,localhost"}
-        done = subprocess.run(
-            command, cwd=self.top, capture_output=True, text=True, env={**kept, **own}
-        )
-        assert done.returncode == 0 or not ok, f"{command}\n{done.stdout}\n{done.stderr}"
-        return done
-
-    def tool(self, name, *arguments):
-        """A program that stands beside the interpreter."""
-        return self.call(str(Path(sys.executable).with_name(name)), *arguments)
-
-    def made(self):
-        """New files that git would take in."""
-        return self.git("ls-files", "--others", "--exclude-standard")
+def files(top):
+    """{path: bytes} of what git would take in, as far as a new study writes there."""
+    kept = [p for name in NEEDED[:5] for p in (top / name).rglob("*") if p.is_file()]
+    return {p.relative_to(top).as_posix(): p.read_bytes() for p in kept if p.suffix != ".pyc"}
 
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory):
     """A copy in which a study was begun and its notebook run."""
-    made = Copy(tmp_path_factory.mktemp("new") / "bedside")
-    made.told = made.step("new", NAME).stdout.splitlines()
-    made.begun = made.made()
-    made.step("run", f"{NAME}/01_first_section")
-    made.step("index")
+    top = tmp_path_factory.mktemp("new") / "bedside"
+    ignored = shutil.ignore_patterns(
+        "external", "recordings", "before", "__pycache__", "*.egg-info"
+    )
+    for name in NEEDED:
+        copied = shutil.copy2 if (paths.ROOT / name).is_file() else shutil.copytree
+        top.mkdir(exist_ok=True)
+        copied(
+            paths.ROOT / name, top / name, **({} if copied is shutil.copy2 else {"ignore": ignored})
+        )
+    before = files(top)
+    told = step(top, "new", NAME).stdout.splitlines()
+    made = SimpleNamespace(top=top, told=told, before=before, begun=files(top))
+    step(top, "run", f"{NAME}/01_first_section")
+    step(top, "index")
     return made
 
 
 def test_every_file_made_is_named_and_nothing_is_edited_but_two_lists(copy):
-    lists = ["data/papers.toml", "data/sources.toml"]
-    assert sorted(copy.told) == sorted(copy.begun + lists) and copy.begun
-    for name in copy.begun:
-        assert NAME in name
-        assert "new study" not in (copy.top / name).read_text().lower().replace("_", " "), name
-    edited = [line.split("\t") for line in copy.git("diff", "--numstat")]
-    assert sorted(name for *_, name in edited) == lists
-    assert {away for _, away, _ in edited} == {"0"}  # no line is taken away
+    new = copy.begun.keys() - copy.before.keys()
+    assert {*copy.told} == new | LISTS and len(copy.told) == len({*copy.told})
+    for name in new:
+        text = copy.begun[name].decode().lower().replace("_", " ")
+        assert NAME in name and "new study" not in text, name
+    assert {n for n, old in copy.before.items() if copy.begun[n] != old} == LISTS
+    for name in LISTS:  # no line is taken away
+        assert copy.begun[name].startswith(copy.before[name].rstrip())
 
 
 def test_its_notebook_makes_a_table_a_figure_a_claim_and_a_page(copy):
     folder = copy.top / "figures/sample"
     mine = json.loads((folder / "manifest.json").read_text())["notebooks"]
     mine = mine[f"{NAME}/01_first_section"]
-    files = {o["file"] for o in mine["outputs"]}
-    assert {"table1_right.csv", "table1_right.svg", "trust_lexical.json"} <= files
+    outputs = {o["file"] for o in mine["outputs"]}
+    assert {"table1_right.csv", "table1_right.svg", "trust_lexical.json"} <= outputs
     assert not mine["recordings"]  # nobody was asked
     with open(folder / NAME / "table1_right.csv", newline="") as f:
         rows = {(r["row"], r["source"]): r for r in csv.DictReader(f)}
@@ -105,33 +88,41 @@ def test_its_notebook_makes_a_table_a_figure_a_claim_and_a_page(copy):
         assert "100" in (folder / page).read_text()
 
 
-def test_its_code_keeps_the_rules_of_the_house(copy):
-    made = [*copy.begun, *copy.step("new", "x" * 24).stdout.splitlines()]
-    code = [path for path in made if path.endswith((".py", ".ipynb"))]
-    copy.tool("ruff", "check", "--no-cache", *code)
-    copy.tool("ruff", "format", "--check", "--no-cache", *code)
-    assert "0 broken" in copy.tool("lint-imports", "--no-cache").stdout
+def test_its_code_keeps_the_rules_of_the_house_and_its_tests_pass(copy):
+    code = [path for path in copy.told if path.endswith((".py", ".ipynb"))]
+    tool = Path(sys.executable).with_name
+    call(copy.top, tool("ruff"), "check", "--no-cache", *code)
+    call(copy.top, tool("ruff"), "format", "--check", "--no-cache", *code)
+    assert "0 broken" in call(copy.top, tool("lint-imports"), "--no-cache").stdout
+    tests = [p for p in code if p.startswith("tests/")]
+    call(copy.top, sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests)
 
 
-@pytest.mark.slow
-def test_its_own_tests_pass(copy):
-    file = f"tests/papers/test_{NAME}.py"
-    copy.call(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", file)
-
-
-def test_a_name_that_will_not_do_is_refused_and_nothing_is_written(copy):
-    taken = copy.top / "data/claims/sixth.toml"
-    taken.write_text("mine\n")
-    before = copy.git("status", "--porcelain")
-    for name, why in (
+@pytest.mark.parametrize(
+    "name, why",
+    [
         (NAME, "there is already a study 'fifth_study'"),
         ("../fifth", "can't name a study"),
         ("class", "can't name a study"),
         ("x" * 25, "can't name a study"),
         ("test", "`make test` means something else"),
         ("sixth", "data/claims/sixth.toml already there"),
-    ):
-        done = copy.step("new", name, ok=False)
-        assert done.returncode == 1 and why in done.stderr and done.stderr.count("\n") == 1
-    assert copy.git("status", "--porcelain") == before
-    taken.unlink()
+    ],
+)
+def test_a_name_that_will_not_do_is_refused_and_nothing_is_written(
+    name, why, tmp_path, monkeypatch
+):
+    from bedside import BedsideError
+    from bedside.build import template
+
+    shutil.copytree(paths.ROOT / "data/claims", tmp_path / "data/claims")
+    for file in (*LISTS, "Makefile"):
+        shutil.copy(paths.ROOT / file, tmp_path / file)
+    (tmp_path / "data/claims/sixth.toml").write_text("mine\n")
+    monkeypatch.setattr(paths, "ROOT", tmp_path)
+    known = {**paths.papers(), NAME: {}}
+    monkeypatch.setattr(paths, "papers", lambda: known)
+    before = {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()}
+    with pytest.raises(BedsideError, match=why):
+        template.begin(name)
+    assert {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()} == before

@@ -4,7 +4,7 @@ import json
 
 import pandas as pd
 import pytest
-from parameter_runs import form_of, ran
+from parameter_runs import form_of, ran, text_of
 
 from bedside.papers.medhalu import building
 from bedside.papers.medhalu import data as answers_of
@@ -12,126 +12,63 @@ from bedside.read import sources
 
 DETECTION = "medhalu/02_detection"
 WRITTEN = "All of it is made up."
-ITEMS = 32  # of the sample
+EACH, WORDS = 4, (5, 15, 40, 110)  # pairs of a base set have answers of these lengths
 
 
-def marks(request):
-    """Calls every answer hallucinated, and marks as many passages as it may."""
+def says(request):
+    """Writes one answer; calls every answer hallucinated, and marks all passages that it may."""
+    if form_of(request) != "detection":
+        return json.dumps({"answer": WRITTEN})
     spans = request.response_format["json_schema"]["schema"]["properties"]["spans"]
-    return json.dumps(
-        {"verdict": "Yes", "spans": [f"passage {k}" for k in range(spans["maxItems"])]}
-    )
+    marks = [f"passage {k}" for k in range(spans["maxItems"])]
+    return json.dumps({"verdict": "Yes", "spans": marks})
 
 
 def test_detections_are_made_as_the_parameters_say():
-    """Two detections of each answer, each with two passages, none of which is in it."""
-    made = ran(DETECTION, {"fake-marks": marks}, models="fake-marks", repeats=2, most_spans=2)
-    assert made.row("table_replies", "fake-marks", "yes, %").n == 2 * ITEMS
-    assert "2 repeats" in made.told["table_repeats"]
+    """Two detections of each of 4 answers, each with two passages, none of which is in it."""
+    given = dict(models="fake-marks", repeats=2, most_spans=2, limit="4", until="table_repeats")
+    made = ran(DETECTION, {"fake-marks": says}, **given)
+    assert made.row("table_replies", "fake-marks", "yes, %").n == 2 * 4
     found = made.row("table_replies", "fake-marks", "spans: not in the answer, %")
-    assert (found.value, found.n) == (100, 2 * 2 * ITEMS)
+    assert (found.value, found.n) == (100, 2 * 2 * 4)
 
 
-# ---- public: answers are built from invented pairs in the place of released ones
+def base(run, every=False):
+    """Invented pairs in the place of the public ones."""
+    rows = [(name, n, k) for name in answers_of.DATASETS for n in WORDS for k in range(EACH)]
+    made = pd.DataFrame(rows, columns=["dataset", "n", "k"])
+    made["question"] = made["item"] = made.astype(str).agg("-".join, axis=1)
+    return made.assign(topic="A", expert_answer=made["n"].map(lambda n: "drop " * n))
 
-LENGTHS = {"LiveQA": (5, 12, 20, 30, 60, 110), "MedicationQA": (8, 15, 40, 90, 101, 150)}  # words
-EACH = 8  # pairs of each base set have one of these lengths
 
-
-def pairs():
-    rows = [
-        {"item": f"{name}-{k}-{n}", "dataset": name, "topic": "A", "expert_answer": "word " * n}
-        for name, lengths in LENGTHS.items()
-        for n in lengths
-        for k in range(EACH)
+@pytest.mark.parametrize("size, lengths, each", [(7, {15, 40}, 7), (0, {*WORDS}, 16)])
+def test_answers_are_built_as_the_parameters_say(size, lengths, each):
+    """`size` pairs of each base set with answers of 10 to 100 words are drawn, or all pairs."""
+    patched = [(building, "base", base), (answers_of, "base", base)]
+    patched += [(answers_of, "printed_sets", lambda run: {})]
+    patched += [
+        (sources, "all_sources", lambda run: {"medhalu_training": sources.load("medhalu_training")})
     ]
-    made = pd.DataFrame(rows)
-    return made.assign(question=made["item"] + "?")
-
-
-def base(run, liveqa="test", **more):
-    """The invented pairs; LiveQA's training set is its shorter half."""
-    made = pairs()
-    short = made["expert_answer"].str.split().str.len() <= 20
-    return made[(made["dataset"] != "LiveQA") | (liveqa == "test") | short]
-
-
-HERE = sources.here
-LOADED = {"medhalu_training": sources.load("medhalu_training")}
-PATCHED = [
-    (building, "base", base),
-    (answers_of, "base", base),
-    (answers_of, "printed_sets", lambda run: {"LiveQA": (pairs()["question"], "raw")}),
-    (sources, "all_sources", lambda run: LOADED),
-    (sources, "here", lambda n: "sample" in sources.entry(n)["profiles"] and HERE(n)),
-]
-
-
-def writes(limit):
-    """A model that writes an answer only at this limit, and calls all answers hallucinated."""
-
-    def says(request):
-        if form_of(request) == "detection":
-            return marks(request)
-        return json.dumps({"answer": WRITTEN}) if request.body()["max_tokens"] == limit else " "
-
-    return says
-
-
-def built(column="gave no answer, %", **given):
-    """What the benchmark's builder wrote in public."""
-    fakes = {"fake-writer": writes(512)}
-    given = {"generator": "fake-writer", "profile": "public", "until": "table_built", **given}
-    made = ran("medhalu/01_benchmark", fakes, patched=PATCHED, **given)
-    return made.row("table_built", "all", column)
-
-
-def usable(least, most, **fewer):
-    """How many of the pairs within limits of words are asked for: three of four."""
-    lengths = {**LENGTHS, **fewer}
-    return sum(least <= n <= most for mine in lengths.values() for n in mine) * EACH * 3 // 4
-
-
-def test_answers_are_built_as_the_parameters_say():
-    """Twelve pairs of each of two base sets are drawn, or all within limits of words.
-
-    The training set of LiveQA may take the place of its test set.
-    """
-    assert built(size=12).n == 2 * 12 * 3 // 4
-    assert built(size=0, least_words=13).n == usable(13, 100) != usable(10, 100)
-    assert built(size=0, most_words=50).n == usable(10, 50) != usable(10, 100)
-    assert built(size=0, liveqa="training").n == usable(10, 100, LiveQA=(5, 12, 20))
-    words = built(column="words, mean", size=12)  # by the model that is named
-    assert (words.value, words.n) == (len(WRITTEN.split()), 18)
-
-
-def test_generated_tokens():
-    """Of a writer that needs a limit of 99 all answers are there to be judged."""
-    given = dict(profile="public", models="fake-writer", generator="fake-writer", repeats=1)
-    given |= dict(size=12, generated_tokens=99, until="table_replies")
-    made = ran(DETECTION, {"fake-writer": writes(99)}, patched=PATCHED, **given)
-    # a quarter of the pairs keep their expert's answers
-    assert made.row("table_replies", "fake-writer", "yes, %").n == 2 * 12
+    given = {"generator": "fake-marks", "profile": "public", "until": "table_built", "size": size}
+    made = ran("medhalu/01_benchmark", {"fake-marks": says}, patched=patched, **given)
+    asked = made.row("table_built", "all", "gave no answer, %")
+    assert (asked.value, abs(asked.n - 3 * each * 3 / 4) < 3) == (0, True)
+    assert {text_of(r).count("drop ") for r in made.sent} <= lengths
+    assert made.row("table_built", "all", "words, mean").value == len(WRITTEN.split())
 
 
 @pytest.mark.parametrize(
     "name, table",
     [(DETECTION, "table_replies"), ("medhalu/03_expert_in_the_loop", "table_note_replies")],
 )
-def test_benchmark(tmp_path, name, table):
-    """Your own copy of MedHalu is judged in the place of what is built."""
-    mine = [
-        {"dataset": name, "question": f"{k}?", "answer": f"Answer {k}.", "type": kind, "spans": []}
-        for k, (name, kind) in enumerate([("LiveQA", "fact"), ("LiveQA", "none")] * 3)
+def test_your_own_copy_of_medhalu_is_judged_in_the_place_of_what_is_built(tmp_path, name, table):
+    pairs = [
+        {"dataset": "LiveQA", "question": f"{k}?", "answer": f"{k}.", "type": kind, "spans": []}
+        for k, kind in enumerate(["fact", "none"] * 3)
     ]
-    file = tmp_path / "medhalu.jsonl"
-    file.write_text("".join(json.dumps(r) + "\n" for r in mine))
-    given = dict(profile="public", models="fake-marks", benchmark="medhalu", repeats=1)
-    there = sources.where
-
-    def where(name):
-        return (None, file) if name == "medhalu_benchmark" else there(name)
-
-    patched = [(sources, "where", where)]
-    made = ran(name, {"fake-marks": marks}, patched=patched, until=table, **given)
-    assert made.row(table, "fake-marks", "yes, %").n == len(mine)
+    file, there = tmp_path / "medhalu.jsonl", sources.where
+    file.write_text("".join(json.dumps(r) + "\n" for r in pairs))
+    patched = [(sources, "where", lambda n: (0, file) if n == "medhalu_benchmark" else there(n))]
+    given = dict(profile="public", models="fake-marks", benchmark="medhalu", repeats=1, until=table)
+    made = ran(name, {"fake-marks": says}, patched=patched, **given)
+    assert made.row(table, "fake-marks", "yes, %").n == len(pairs)

@@ -2,30 +2,10 @@
 
 import json
 
-from parameter_runs import form_of, ran, text_of
+from parameter_runs import form_of, ran
 
-from bedside.papers.radiation.data import FIELDS
 from bedside.read import paths
 from matrix import equal_terms, right
-
-GAP = "(missing)"
-
-
-def filler(request):
-    """Fills what is missing of the history, and leaves other gaps as they are."""
-    lines = dict(line.split(": ", 1) for line in text_of(request).splitlines() if ": " in line)
-    told = {field: lines[field] for field in FIELDS}
-    return json.dumps({**told, "history": told["history"].replace(GAP, "Nothing of note.")})
-
-
-def test_missing_and_incomplete():
-    """Only the history is taken out: a model that fills it alone has filled all five records."""
-    given = dict(models="fake-filler", missing="history", incomplete=5)
-    made = ran("radiation/01_reference_and_profiles", {"fake-filler": filler}, **given)
-    usable = made.row("table_filled", "fake-filler", "usable, %")
-    assert (usable.value, usable.n) == (100, 5)
-    assert made.row("table_filled", "fake-filler", "a field still empty, %").value == 0
-
 
 TERMS = 31  # of the sample's vocabulary; each site's reference is shorter
 

@@ -122,27 +122,18 @@ def test_a_difference_between_models_has_an_interval_over_units(study_of, tmp_pa
 
 
 def test_what_differs_is_named_for_what_it_is(study_of, tmp_path, monkeypatch):
-    rubric, theirs = tmp_path / "kind.j2", tmp_path / "theirs.csv"
+    rubric = tmp_path / "kind.j2"
     rubric.write_text(RUBRIC)
-    theirs.write_text("item,model,answer\nq1,colleague,Yes.\n")
-    study_of("old", rubric=str(rubric), answers=str(theirs))
-
-    def notes(name, **given):
-        study_of(name, **{"rubric": str(rubric), "answers": str(theirs), **given})
-        return cells("old", name)[1]
-
-    assert notes("same") == []
-    assert notes("seed", seed=7) == ["seed: 0 before, 7 now"]
-    assert notes("limit", limit=30)[0] == "limit: none before, 30 now"
+    study_of("old", rubric=str(rubric))
+    study_of("same", rubric=str(rubric))
+    assert cells("old", "same")[1] == []
     rubric.write_text(RUBRIC.replace("MARK", "Mark"))
-    assert notes("rubric") == ["the rubric differs"]
-    rubric.write_text(RUBRIC)
-    theirs.write_text("item,model,answer\nq1,colleague,No.\n")
-    assert notes("answers") == ["the answers made elsewhere differ"]
-    theirs.write_text("item,model,answer\nq1,colleague,Yes.\n")
     (tmp_path / "mine.csv").write_text(QUESTIONS.replace("May I do 7?", "May I do 7 twice?"))
-    assert notes("questions") == ["the questions differ"]
-    (tmp_path / "mine.csv").write_text(QUESTIONS)
     monkeypatch.setitem(registry.entries(), "another", with_fields("served", model="b"))
-    told = notes("models", models="served another")
-    assert told[0] == "models: served before, served another now"
+    study_of("new", rubric=str(rubric), seed=7, limit=30, models="served another")
+    told = cells("old", "new")[1]
+    for line in (
+        *("seed: 0 before, 7 now", "limit: none before, 30 now", "the rubric differs"),
+        *("the questions differ", "models: served before, served another now"),
+    ):
+        assert line in told

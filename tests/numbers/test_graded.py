@@ -1,4 +1,4 @@
-"""Graded replies against the tables that are counted from them, and against others' texts."""
+"""Graded replies in public: nothing of others but ids, categories and numbers."""
 
 import json
 
@@ -6,8 +6,6 @@ import pandas as pd
 import pytest
 
 from bedside.read import paths, sources
-
-# ---- in public nothing of others but ids, categories and numbers
 
 MAY = ("category", "categorised", "key", "generator", "site")  # short names, no texts
 
@@ -40,6 +38,7 @@ def texts():
     return found
 
 
+@pytest.mark.slow
 def test_no_text_of_others_is_committed():
     if not sources.here("cancer_myth_survey_answers"):
         pytest.skip("the released data aren't here: make data PROFILE=public")

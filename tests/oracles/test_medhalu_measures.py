@@ -9,12 +9,13 @@ import pytest
 from sklearn import metrics
 
 import medhalu_cells
+from bedside import stats
 from bedside.papers.medhalu import detection, scores, spans
 from bedside.papers.medhalu.data import TYPES, units
 from medhalu_items import items_of, judged_of
 
 NAN = float("nan")
-SEEDS = pytest.mark.parametrize("seed", range(3))
+SEEDS = pytest.mark.parametrize("seed", range(1))
 ANSWER = "Cold air weakens lungs. Drinking milk (in excess) adds mucus, and antibiotics don't help."
 
 
@@ -209,10 +210,12 @@ def test_rates_blind_baselines_and_measures():
             "a coin of the share of hallucinations": h.mean(),
         }.items():
             assert scores.blind(h.mean())[name] == pytest.approx(four(h, np.full(len(h), yes)))
-    of = scores.measured({"accuracy": lambda *c: (c[0] + c[3]) / sum(c), "hits": lambda *c: c[0]})
-    assert of([[3, 1, 2, 4], [3, 0, 1, 0]]).tolist()[0] == [0.7, 3]
-    assert of([3, 0, 1, 0])[0] == 0.75 and np.isnan(of([3, 0, 1, 0])[1])
-    assert np.isnan(of([0, 3, 0, 1])[1])
+    for of in (stats.macro, medhalu_cells.macro()):  # notebook 02 has the formulas in the open
+        got = of([[3, 1, 2, 4], [3, 0, 1, 0], [0, 3, 0, 1]])
+        assert got[0].tolist() == pytest.approx(
+            four([1] * 3 + [0] + [1] * 2 + [0] * 4, [1] * 4 + [0] * 6)
+        )
+        assert got[1:, 0].tolist() == [0.75, 0.25] and np.isnan(got[1:, 1:]).all()
 
 
 @SEEDS

@@ -1,13 +1,18 @@
-"""Cancer-Myth: what the released files decide, its judges, the examples that they are shown."""
+"""Cancer-Myth: released files, judges and their examples, answers made elsewhere, the review."""
 
 import asyncio
+import csv
 import itertools
 import json
 
 import pandas as pd
 import pytest
 
-from bedside.papers.cancer_myth import data, study
+from bedside import BedsideError, annotation
+from bedside import __main__ as steps
+from bedside.annotation import raters, tasks
+from bedside.papers.cancer_myth import data, display, pipeline, study, survey
+from bedside.papers.cancer_myth.labels import reviewed
 from bedside.papers.cancer_myth.scores import scores
 from bedside.papers.cancer_myth.v2 import items as v2_items
 from bedside.read import sources
@@ -15,15 +20,16 @@ from bedside.read.surroundings import here
 from bedside.run import Run
 from cells import wanted
 from conftest import SILENT, completion
+from judged import shown
 
 
-@pytest.fixture
-def run(tmp_path, monkeypatch):
-    monkeypatch.setattr(here, "figures", str(tmp_path))
-    return Run("cancer_myth", "03_evaluation", profile="sample")
+@pytest.fixture(autouse=True)
+def scratch(monkeypatch, tmp_path):
+    monkeypatch.setattr(here, "figures", str(tmp_path / "figures"))
 
 
-# ---- the released files
+def of(profile="sample", notebook="03_evaluation", **given):
+    return Run("cancer_myth", notebook, profile=profile, **given)
 
 
 def test_the_first_set_ends_where_another_generator_begins():
@@ -42,29 +48,21 @@ def test_the_first_set_ends_where_another_generator_begins():
     assert made["generator"].tolist() == ["Manual", "GPT-4o", "Claude-3.5-Sonnet", "GPT-4o"]
 
 
-# ---- answers and judges
-
-
-def silent_by_question(items, silent):
-    """A script: each question has a kind of silence of its own, {item: why}."""
-    why = dict(zip(items["question"], itertools.cycle(SILENT)))
-
-    def script(n, body):
-        text = body["messages"][-1]["content"]
-        return SILENT[next(w for q, w in why.items() if q in text)] if silent(body) else said
-
-    said = completion("All is well.")
-    return script, dict(zip(items["item"], why.values()))
+# ---- judges and the examples that they are shown (Figures 13 and 14)
 
 
 def test_a_reply_without_text_has_no_grade(run_of, endpoint):
     """Not -1: n 0 and every question unscored, by a judge of either kind; the table says why."""
     run = run_of("cancer_myth", "03_evaluation")
     items, known = data.questions(run), study.known(run)["myth"]
-    endpoint.script, why = silent_by_question(items, lambda body: True)
+    why = dict(zip(items["question"], itertools.cycle(SILENT)))
+
+    def script(n, body):
+        return SILENT[next(w for q, w in why.items() if q in body["messages"][-1]["content"])]
+
+    endpoint.script = script
     answered = asyncio.run(study.answers(run, items, 2048))
-    assert answered.set_index("item")["reply_status"].to_dict() == why
-    assert not answered["truncated"].any()
+    assert answered["reply_status"].tolist() == [*why.values()]
     for judge in ("lexical", "served"):
         graded = asyncio.run(study.verdicts(run, items, answered, known, judge))
         assert set(graded["status"]) == {"error"} and graded["value"].isna().all()
@@ -72,17 +70,14 @@ def test_a_reply_without_text_has_no_grade(run_of, endpoint):
         assert found["value"].isna().all() and found["n"].tolist() == [0, 0]
         assert found["unscored"].tolist() == [42, 42] and found.loc["PCS", "worst"] == -1
     assert len(endpoint.bodies) == 42  # nobody was asked for a verdict
-    of = {"posed": items, "answered": answered, "graded": graded}
-    health = wanted("cancer_myth/03_evaluation", "health", **of).set_index("column")["value"]
+    given = {"posed": items, "answered": answered, "graded": graded}
+    health = wanted("cancer_myth/03_evaluation", "health", **given).set_index("column")["value"]
     assert health["no answer, %"] == 100
-    parts = [health[f"no answer: {w}, %"] for w in SILENT]
-    assert sum(parts) == pytest.approx(100) and min(parts) > 100 / 6
+    assert min(health[f"no answer: {w}, %"] for w in SILENT) > 100 / 6
 
 
-# ---- graded examples for judges (Figures 13 and 14)
-
-
-def test_questions_that_judges_are_shown_are_left_out(run, monkeypatch):
+def test_questions_that_judges_are_shown_are_left_out(monkeypatch):
+    run = of()
     items = data.questions(run, whole=True)
     drawn = v2_items.split(items, 8, 12, run)[1]
     there = {"question": drawn["question"].iloc[0].upper() + "  "}
@@ -95,16 +90,13 @@ def test_questions_that_judges_are_shown_are_left_out(run, monkeypatch):
 
 
 @pytest.mark.skipif(not sources.here("cancer_myth_judge_examples"), reason="released data")
-def test_the_released_examples(tmp_path, monkeypatch):
-    monkeypatch.setattr(here, "figures", str(tmp_path))
-    run = Run("cancer_myth", "03_evaluation", profile="public")
+def test_the_released_examples():
+    run = of("public")
     assert [e["label"] for e in data.shown(run, "myth")] == study.GRADES
-    plain = data.shown(run, "plain")
+    plain, items = data.shown(run, "plain"), data.questions(run, whole=True)
     assert {e["label"] for e in plain} == {-1, 1} and plain[0]["note"] != plain[1]["note"]
-    items = data.questions(run, whole=True)
-    assert set(items["item"]) - set(data.unseen(run, items)["item"]) == {
-        f"cm-{n}" for n in (1, 5, 22, 35)
-    }
+    left = set(items["item"]) - set(data.unseen(run, items)["item"])
+    assert left == {f"cm-{n}" for n in (1, 5, 22, 35)}
     asked = data.plain_questions(run)
     assert asked["rejected"].str.len().min() > 20 and len(data.unseen(run, asked)) == 150
 
@@ -117,14 +109,121 @@ def test_a_model_is_shown_examples_and_gives_a_reason_first(run_of, endpoint):
     known = study.known(run, 0.7)["myth"]
     found = asyncio.run(study.grade(run, frame, "myth", known, "served"))
     assert found[["status", "value"]].values.tolist() == [["graded", 1]]
-    with_them, form = endpoint.bodies[-1], lambda b: b["response_format"]["json_schema"]["schema"]
-    system, user = (m["content"] for m in with_them["messages"])
-    assert list(form(with_them)["properties"]) == ["reason", "score"]
+    asyncio.run(study.grade(run, frame, "myth", study.Known(), "served"))
+    with_them, without = endpoint.bodies
+    forms = [b["response_format"]["json_schema"]["schema"]["properties"] for b in endpoint.bodies]
+    assert [*map(list, forms)] == [["reason", "score"], ["score"]]
     assert with_them["temperature"] == 0.7
+    system, user = (m["content"] for m in with_them["messages"])
     for e in known.shown:
         assert e["answer"] in system and json.dumps(e["label"]) in system
         assert e["answer"] not in user
-    asyncio.run(study.grade(run, frame, "myth", study.Known(), "served"))
-    system = endpoint.bodies[-1]["messages"][0]["content"]
-    assert "Example" not in system and "reason" not in system
-    assert list(form(endpoint.bodies[-1])["properties"]) == ["score"]
+    assert "Example" not in without["messages"][0]["content"]
+
+
+def test_answers_made_elsewhere_are_named_and_stand_beside_this_runs(tmp_path):
+    """Those of a name that parts labels or begins a formula, too; two answers to one question stop
+    the run before anything runs."""
+    items, path = data.questions(of())["item"].tolist(), tmp_path / "theirs.csv"
+    rows = [(i, "GPT-4o", "Good.") for i in items[1:]] + [(items[0], "Eve, <b>$\\frac{1}$", "")]
+    with open(path, "w", newline="", encoding="utf-8") as f:
+        csv.writer(f).writerows([("item", "model", "answer"), *rows])
+    run = of(answers=str(path))
+    both = asyncio.run(study.answers(run, data.questions(run), 2048))
+    names = ["smollm2-135m", "GPT-4o (from theirs.csv)", "Eve; <b>$\\frac{1}$ (from theirs.csv)"]
+    assert both["model"].unique().tolist() == names
+    lost = both.groupby("model", sort=False)["reply_status"].value_counts()
+    assert lost[names[1]].to_dict() == {"": 41, "not in the file": 1}
+    assert lost[names[2]].to_dict() == {"blank": 1, "not in the file": 41}
+    alone = asyncio.run(study.answers(run, data.questions(run), 2048, ["smollm2-135m"]))
+    assert alone["model"].unique().tolist() == names[:1]
+    path.write_text(path.read_text() + f"{items[1]},GPT-4o,Another.\n")
+    with pytest.raises(BedsideError, match=f"line {len(items) + 2}, column item: an answer of"):
+        steps.settings_check({"answers": str(path)}, tmp_path / "settings.json")
+
+
+# ---- the review of candidates
+
+
+def reviews(profile):
+    """The candidates without those of this run's loop."""
+    run = of(profile, display.REVIEWED)
+    none = pd.DataFrame(columns=["item", "value", "judge", "sent", "question", "correction"])
+    frame = pipeline.reviewed(run, data.released(run), none)
+    return annotation.rows(shown(run, "review", frame))
+
+
+def test_a_rater_sees_question_and_correction_and_nothing_else():
+    known = {row["item"]: row for row in reviews("sample")}
+    seen = annotation.material(known["cand-4"], tasks()["review"])
+    own = data.taken_out(of()).set_index("item").loc["cand-4"]
+    assert [b["text"] for b in seen["before"]] == [own["question"]]
+    assert seen["answer"] == {"label": "Correction", "text": own["correction"]}
+    assert seen["after"] == [] and own["reason"] not in json.dumps(seen)
+
+
+@pytest.mark.skipif(not sources.here("cancer_myth_candidates"), reason="released data")
+def test_released_candidates():
+    run = of("public", display.REVIEWED)
+    assert list(data.of_each_category(run)["category"]) == list(data.CATEGORIES.values())
+    assert "retinoblastoma" in data.taken_out(run)["question"].iloc[0]
+    known = reviews("public")
+    assert len(known) == 874
+    found = raters.reference(known, "review").set_index("item")["value"]
+    assert (found == "keep").sum() == 585 and (found == "none").sum() == 149
+    assert found.reindex(list(data.DROPPED), fill_value="").tolist() == ["none", "none"]
+
+
+def test_what_raters_and_the_review_kept(monkeypatch):
+    """Three of four: one of two of the first category, both of the second; of the physicians two
+    of three, one word for word and one reworded."""
+    labels = enumerate(zip("AABB", ["keep", "unsound", "keep", "keep"]))
+    made = [
+        reviewed({"item": f"c{i}", "title": "Q?", "category": c}, label, "Ann")
+        for i, (c, label) in labels
+    ]
+    run = of(notebook=display.REVIEWED)
+    monkeypatch.setattr(run, "load", lambda name: pd.DataFrame(made))
+    monkeypatch.setattr(pipeline, "here", lambda name: True)
+    asked = ["My father has surgery next week and we prepare.", "Which tea is good for her?"]
+    offered = pd.DataFrame({"question": [*asked, "Is it all lost?"], "generator": [*"aab"]})
+    offered = offered.assign(category=[*"xyy"], myth=[1, 1, 2], item=[*"123"])
+    reworded = "My father has, I think, surgery next week and we prepare."
+    released = pd.DataFrame({"question": ["which tea is good for her", reworded]})
+    found = pd.concat(pipeline.reviews(run, {"candidates": offered, "released": released}))
+    found = found.set_index(["column", "row"])[["value", "n"]].round(1).T
+    assert found["kept by your raters, %"].to_dict("list") == {
+        "all": [75, 4],
+        "A": [50, 2],
+        "B": [100, 2],
+    }
+    assert found["kept by the physicians, %"].to_dict("list") == {
+        "all": [66.7, 3],
+        "a": [100, 2],
+        "b": [0, 1],
+        "x": [100, 1],
+        "y": [50, 2],
+    }
+
+
+# ---- answers to the survey, edited blind
+
+
+@pytest.mark.parametrize(
+    "answer, left",
+    [
+        ("As an AI language model, I can't see you. Rest.", "I can't see you. Rest."),
+        ("Sadly, being a chatbot, I can't. Rest.", "Sadly, I can't. Rest."),
+        ("As an AI model, rest.", "Rest."),
+        ("I'm just a virtual assistant. I am not sure.", "I am not sure."),
+        ("Rest, said ChatGPT. Ask CancerCare's nurses. Walk.", "Walk."),
+        ("See [the page](https://a.b/c). More at www.a.org. Walk.", "See the page. Walk."),
+        ("## First\n* **Rest**\n2) Walk", "First\n- Rest\n2. Walk"),
+        ("a\n\nb\n\nc", "a\n\nb\n\nc"),
+        ("a\n\nb\n\nc\n\nd", "a\n\n1. b\n\n2. c\n\nd"),
+        ("a\n\n- b\n\nc\n\nd", "a\n\n- b\n\nc\n\nd"),
+        ("38.4 °C is a fever. Call 555-1234, A.B.", "38.4 °C is a fever. Call 555-1234, A.B."),
+    ],
+)
+def test_what_the_editor_leaves(answer, left):
+    assert survey.edited(answer) == left == survey.edited(left)

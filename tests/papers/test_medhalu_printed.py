@@ -9,7 +9,7 @@ from scipy.special import ndtri
 from sklearn.metrics import f1_score
 
 from bedside import stats
-from bedside.papers.medhalu import label_errors, matrices, regions
+from bedside.papers.medhalu import matrices, regions
 from bedside.papers.medhalu import printed as medhalu
 from bedside.papers.medhalu.printed import BRIEF
 from bedside.papers.medhalu.scores import METRICS
@@ -150,8 +150,8 @@ def test_all_matrices_that_fit_are_in_their_region():
 @pytest.mark.parametrize(
     "ours, theirs, score",
     [
-        ((5, 1, 1, 1), (2, 1, 4, 1), label_errors.ACCURACY),
-        ((4, 0, 1, 3), (5, 3, 0, 0), label_errors.MACRO_F1),
+        ((5, 1, 1, 1), (2, 1, 4, 1), matrices.ACCURACY),
+        ((4, 0, 1, 3), (5, 3, 0, 0), matrices.MACRO_F1),
     ],
 )
 def test_the_fewest_wrong_labels_by_trying_all(ours, theirs, score):
@@ -162,7 +162,7 @@ def test_the_fewest_wrong_labels_by_trying_all(ours, theirs, score):
     other = np.array([0] * theirs[2] + [1] * theirs[0] + [0] * theirs[3] + [1] * theirs[1])
 
     def lead(labels):
-        if score == label_errors.ACCURACY:
+        if score == matrices.ACCURACY:
             return (labels == mine).mean() - (labels == other).mean()
         a, b = (f1_score(labels, said, average="macro", zero_division=0) for said in (mine, other))
         return a - b
@@ -170,9 +170,9 @@ def test_the_fewest_wrong_labels_by_trying_all(ours, theirs, score):
     assert lead(label) > 0
     flips = np.array(list(itertools.product((0, 1), repeat=8)))
     least = min(f.sum() for f in flips if 0 < (label ^ f).sum() < 8 and lead(label ^ f) <= 1e-12)
-    found = 8 * label_errors.fewest_wrong(np.array(ours) / 8, np.array(theirs) / 8, score)
+    found = 8 * matrices.fewest_wrong(np.array(ours) / 8, np.array(theirs) / 8, score)
     assert found <= least + 0.02 and least - found < 2  # whole labels, of either kind
-    if score == label_errors.ACCURACY:
+    if score == matrices.ACCURACY:
         assert found == pytest.approx(8 * lead(label) / 2, abs=0.05)
 
 

@@ -87,7 +87,8 @@ def test_what_differs_from_the_description_is_found(run_of_file, faulty):
     off = systems.differing(systems.checks(run, systems.file(run)))
     assert off["questions of the released set"] == (585, 583)
     assert off["questions that stand there again"] == (0, 1)
-    assert off["categories not known"] == off["generators that differ"] == (0, 1)
+    assert off["categories that differ"] == (0, 2)  # 9, and 14, whose question is that of 15
+    assert off["generators that differ"] == (0, 1)
     assert off["places other than QID says"] == (0, 1)
     assert off["DeepSeek-V3: answers"] == off["DeepSeek-V3: grades"] == (585, 0)
     assert off["GPT-4o: answers"] == (585, 583)  # 8 and 10
@@ -107,11 +108,13 @@ def test_a_shift_is_noticed(run_of_file):
             r[which][key] = said
         del rows[-1][which][key]
     run = run_of_file(rows)
-    where = systems.places(systems.file(run)).set_index("model")
-    assert where.loc[key, ["answers", "gaps", "end"]].tolist() == [584, 0, 1]
+    where = systems.places(systems.file(run))
     # 584 answers make 24 blocks of 25 (the last has 9); blocks 8 to 23 begin after place 200
-    assert where.loc[key, ["blocks", "moved"]].tolist() == [24, 16]
-    assert not where.drop(key)[["gaps", "end", "moved"]].any(axis=None)
+    expected = {"answers": 584, "gaps before the last": 0, "gaps at the end": 1, "blocks": 24}
+    expected[systems.MOVED] = 16
+    assert where.loc[key, [*expected]].to_dict() == expected
+    others = where.drop(key)[["gaps before the last", "gaps at the end", systems.MOVED]]
+    assert not others.any(axis=None)
 
 
 def test_what_rests_on_the_file_stays_out_of_committed_folders(run_of_file, tmp_path):
@@ -148,6 +151,7 @@ def eight_words(texts):
     return {tuple(w[i : i + 8]) for w in words for i in range(len(w) - 7)}
 
 
+@pytest.mark.slow
 def test_with_the_file_all_results_appear_outside_of_what_is_committed(
     house, monkeypatch, tmp_path
 ):
@@ -207,12 +211,6 @@ NAMED = {
 WAY = r"\bmake\b|MODE=|MODELS=|on request|data/external|doesn't fetch|PROFILE="
 
 
-def verdict(paper, id, readings):
-    """(a claim's verdict, {reading: yes, no, open or missing})."""
-    told, rows = claims.judged(paper, id, readings)
-    return told, {row["reading"]: row["holds"] for row in rows}
-
-
 def test_each_claim_that_names_a_way_to_get_data_is_decided_with_them():
     """In `public`, or with a file that is named; what nobody computes names no way.
 
@@ -237,72 +235,52 @@ def test_each_claim_that_names_a_way_to_get_data_is_decided_with_them():
 
 # ---- MedHalu, HealthQA and LiveQA's training set, which only their authors give
 
-
-@pytest.fixture
-def with_copy(tmp_path, monkeypatch):
-    """A function that puts a text where a source of yours belongs, and makes a Run beside it."""
-    monkeypatch.setattr(here, "figures", str(tmp_path / "figures"))
-
-    def make(source, text, ending):
-        path = tmp_path / f"{source}.{ending}"
-        path.write_text(text, encoding="utf-8")
-        monkeypatch.setitem(sources.registry()[source], "file", str(path))
-        sources.forget()
-        return Run("medhalu", "01_benchmark", profile="public")
-
-    yield make
-    sources.forget()
-
-
-def base_sets(run):
-    """{claim: readings} on the base sets, of the files that are here."""
-    return claims.decided("medhalu", names_of.names(run), "01_benchmark")
-
-
-def undecided(made, ids):
-    """The claims among `ids` whose verdict still needs data, or whose readings lack any."""
-    told = {id: verdict("medhalu", id, made[id]) for id in ids.split()}
-    return [i for i, (v, said) in told.items() if "needs" in v or "missing" in said.values()]
-
-
-def test_a_copy_of_healthqa_decides_its_claims(with_copy):
-    invented._needed()
-    text = "".join(f"1\tIs number {n} gout ?\tYes .\n" for n in range(1141))
-    run = with_copy("healthqa", text, "txt")
-    made = base_sets(run)
-    assert undecided(made, NAMED["HealthQA, which"]) == []
-    # five words each: so many pairs as are printed, and another mean
-    said = claims.load("medhalu")["mh-healthqa-pairs"].value
-    assert made["mh-healthqa-pairs"][claims.AS_WRITTEN][3] is (said == 1141)
-    told, *_, holds = made["mh-healthqa-mean"][claims.AS_WRITTEN]
-    assert (told, holds) == ("5", False)
-
-
-@pytest.mark.parametrize("told, holds", [("", True), (" Mail me: jo@example.org", False)])
-def test_the_training_set_of_liveqa_decides_its_claims(with_copy, told, holds):
-    invented._needed()
-    one = (
-        "<NLM-QUESTION qid='{n}'><SUBJECT>s</SUBJECT><MESSAGE>Is it {n}?{told}</MESSAGE>"
-        "<ANSWERS><ANSWER>yes</ANSWER></ANSWERS></NLM-QUESTION>"
-    )
-    text = "".join(one.format(n=n, told=told) for n in range(246))
-    made = base_sets(with_copy("liveqa_train", f"<X>{text}</X>", "xml"))
-    assert undecided(made, NAMED["LiveQA's second"]) == []
-    assert made["mh-liveqa-pairs"][claims.AS_WRITTEN][::3] == ("246", True)
-    assert made["mh-personal"]["LiveQA"][3] is holds
+QUESTION = (
+    "<NLM-QUESTION qid='{n}'><SUBJECT>s</SUBJECT><MESSAGE>Is it {n}? Mail me: jo@example.org"
+    "</MESSAGE><ANSWERS><ANSWER>yes</ANSWER></ANSWERS></NLM-QUESTION>"
+)
+ANSWERS = [  # LiveQA's labelled spans are empty
+    {"dataset": d, "question": f"q {n}", "answer": "a" * 500, "type": kind}
+    | {"spans": ["a" * 40] if kind != "none" and d != "LiveQA" else None}
+    for d in ("HealthQA", "LiveQA", "MedicationQA")
+    for n, kind in enumerate(("fact", "input", "none"))
+]
+COPIES = {  # of a source: its text, words in NAMED, and a claim's interpretation with what it says
+    "healthqa.txt": (
+        "".join(f"1\tIs number {n} gout ?\tYes .\n" for n in range(1141)),
+        "HealthQA, which",
+        {"mh-healthqa-pairs": "1141", "mh-healthqa-mean": "5"},
+    ),
+    "liveqa_train.xml": (
+        f"<X>{''.join(QUESTION.format(n=n) for n in range(246))}</X>",
+        "LiveQA's second",
+        {"mh-liveqa-pairs": "246", "mh-personal": False},
+    ),
+    "medhalu_benchmark.jsonl": (
+        "".join(json.dumps(r) + "\n" for r in ANSWERS),
+        "medhalu.jsonl",
+        {"mh-labelled": False},
+    ),
+}
 
 
 @pytest.mark.skipif(not sources.here("liveqa"), reason="released data")
-@pytest.mark.parametrize("span", [40, 0])
-def test_a_copy_of_medhalu_decides_whether_each_answer_has_spans(with_copy, span):
-    """span: characters of each of LiveQA's labelled spans; the others' have 40."""
-    lines = [
-        {"dataset": d, "question": f"q {n}", "answer": "a" * 500, "type": kind}
-        | {"spans": ["a" * length] if length and kind != "none" else None}
-        for d, length in (("HealthQA", 40), ("LiveQA", span), ("MedicationQA", 40))
-        for n, kind in enumerate(("fact", "input", "none"))
-    ]
-    run = with_copy("medhalu_benchmark", "".join(json.dumps(r) + "\n" for r in lines), "jsonl")
-    made = claims.decided("medhalu", names_of.names(run))
-    assert undecided(made, NAMED["medhalu.jsonl"]) == []
-    assert made["mh-labelled"][claims.AS_WRITTEN][3] == (span > 0)
+@pytest.mark.parametrize("file", COPIES)
+def test_a_copy_of_what_only_authors_give_decides_its_claims(file, tmp_path, monkeypatch):
+    monkeypatch.setattr(here, "figures", str(tmp_path / "figures"))
+    text, words, expected = COPIES[file]
+    (tmp_path / file).write_text(text, encoding="utf-8")
+    source = sources.registry()[file.partition(".")[0]]
+    monkeypatch.setitem(source, "file", str(tmp_path / file))
+    sources.forget()
+    run = Run("medhalu", "01_benchmark", profile="public")
+    ids = NAMED[words].split()
+    notebook = claims.load("medhalu")[ids[0]].notebook
+    made = claims.decided("medhalu", names_of.names(run), notebook)
+    for id in ids:
+        verdict, rows = claims.judged("medhalu", id, made[id])
+        assert "needs" not in verdict and "missing" not in {row["holds"] for row in rows}, id
+    for id, said in expected.items():
+        reading = made[id].get(claims.AS_WRITTEN) or made[id]["LiveQA"]
+        assert said in (reading[0], reading[3]), id
+    sources.forget()

@@ -198,10 +198,6 @@ HOSTILE += ["__proto__", "constructor", "a,b; c", "100% #1 & 'one' \"two\" +?=",
 
 # What was sent and what came back
 
-FIXED = "id paper section item unit model by configuration category question reply reply_status"
-FIXED += " truncated judge status value right reason raw human mark note calls messages"
-FIXED += " model_asked model_answered settings response_format repeat finish prompt_tokens"
-FIXED = f"{FIXED} completion_tokens date seconds usd fingerprint router".split()
 QUESTION = "Does it hurt?\nI am afraid."
 SYSTEM = "Be brief. <b>=1+1</b>"
 
@@ -217,40 +213,12 @@ def message(role, content):
     return {"role": role, "content": content}
 
 
-def sent():
-    """Rows with one call, with three, with one that isn't there, and three rows without any.
-
-    The second of the three calls is another model's; the third goes on where the first ended.
-    """
-    messages = {
-        "s": message("system", SYSTEM),
-        "q": message("user", QUESTION),
-        "a": message("assistant", "Where?"),
-        "b": message("user", "Here. " * 500),
-        "other": message("user", "Write a question."),
-    }
-    gone = dict.fromkeys(("returned_model", "date", "seconds", "usd", "finish"))
-    form = {"type": "json_object"}
-    calls = {
-        "k1": call("s", "q"),
-        "k2": call("other", model="m2", response_format=form, **gone),
-        "k3": call("s", "q", "a", "b", seconds=2.5),
-    }
-    made = [
-        row(item="one", calls=["k1"]),
-        row(item="three", calls=["k1", "k2", "k3"]),
-        row(item="lost", calls=["k9"]),
-    ]
-    made += [row(item=by, by=by) for by in ("written", "rules", "person", "model")]
-    return document(made, calls=calls, messages=messages)
-
-
 def go(page, item, paper="cancer_myth", configuration="plain"):
     """Open a row by its address, however long the page takes to write its own; its detail."""
     shown = """([id, item]) => { location.hash = "#id=" + id;
         return document.querySelector("#detail h2")?.textContent.includes("Question " + item); }"""
     row = [f"{paper}/{item}/m1/{configuration}", item]
-    until(lambda: page.evaluate(shown, row), seconds=300)
+    until(lambda: page.evaluate(shown, row), seconds=60)
     return page.locator("#detail")
 
 
@@ -261,12 +229,6 @@ def opened(page, item, words=""):
         fold.locator("summary").first.click()
     fold.get_by_text(words).first.wait_for()
     return fold
-
-
-def unfold(fold, summary, words):
-    """Open a fold in the exchange and wait for what is in it."""
-    fold.locator("summary", has_text=summary).first.click()
-    fold.get_by_text(words).first.wait_for()
 
 
 def marked(page, n, note=""):
@@ -288,3 +250,41 @@ def load(page, content):
     chooser.value.set_files(file)
     page.locator("#message:not(:empty)").wait_for()
     return page.locator("#message").inner_text() or before
+
+
+def hostile_row(n, bad):
+    """A row in which every text is `bad`."""
+    blocks = [
+        block("text", bad, text=bad),
+        block("list", "l", entries=[bad]),
+        block("marked", "m", pieces=[[bad, "labelled"], [bad, bad]]),
+        block(bad, "unknown"),
+        block("aligned", "a", columns=[bad], rows=[{"term": bad, "cells": [bad]}]),
+        block("dialogue", "d", turns=[{"who": bad, "pieces": [[bad, "script"]], "notes": [bad]}]),
+    ]
+    verdicts = [verdict(bad, bad, False, raw=bad, reason=bad), verdict("lexical", "x", True)]
+    more = [{"judge": bad, "task": bad, "status": "graded", "value": bad, "raw": bad}]
+    made = row(
+        item=bad, model=bad, configuration=bad, human=[bad], verdicts=verdicts, blocks=blocks
+    )
+    made |= dict.fromkeys(("category", "title", "section", "reply", "reply_status"), bad)
+    return made | {"id": f"{bad} {n}", "shared": ["k"], "more": more, "calls": [bad]}
+
+
+def inert(page):
+    """Nothing of the texts has run or has become a part of the page."""
+    parts = ":is(a, img, svg, iframe, object, script, style, i, b b)"
+    live = f"document.querySelectorAll('#app {parts}').length"
+    assert page.evaluate(f"[window.hacked, {live}]") == [None, 0]
+
+
+def saved(page):
+    with page.expect_download() as download:
+        page.locator("#save").click()
+    assert download.value.suggested_filename == "bedside_sample_marks.json"
+    return json.loads(download.value.path().read_text(encoding="utf-8"))
+
+
+def search(page, words, n):
+    page.get_by_role("searchbox").fill(words)
+    page.locator("#summary > span", has_text=re.compile(rf"^{n} of ")).wait_for()

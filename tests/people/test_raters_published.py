@@ -88,10 +88,9 @@ KEEPING = (  # notebooks in which labels of raters could be learnt from, or are 
 
 @pytest.fixture(scope="module")
 def world(nothing, tmp_path_factory):
-    """Content without raters, then labels of all tasks published into a folder, and content after.
+    """Content without raters, then labels of all tasks published into a folder.
 
-    The latter is of the notebooks KEEPING, run once more; no model has judged the new labels.
-    files: {task: (file, labels written, rows, labels)}; learnt: see `noting_what_they_learn`.
+    files: {task: (file, labels written, rows, labels)}
     """
     folder = tmp_path_factory.mktemp("external")
     before = collected(nothing)
@@ -108,18 +107,21 @@ def world(nothing, tmp_path_factory):
         files[task] = path, written, mine, labels
     with pytest.MonkeyPatch.context() as patch:
         elsewhere(patch, folder)
+        yield SimpleNamespace(folder=folder, before=before, rows=rows, files=files)
+    sources.forget()
+
+
+@pytest.fixture(scope="module")
+def after(world):
+    """Content once the notebooks KEEPING have run with the labels, and what baselines learnt."""
+    with pytest.MonkeyPatch.context() as patch:
         learnt = noting_what_they_learn(patch, baselines.Lexical, Echo, judging.Overlap)
-        house = House(patch, folder / "house")
+        house = House(patch, world.folder / "house")
         patch.setattr(judges, "is_named", lambda run, judge: False)
         for name in KEEPING:
             house.run(name, until="run.keep(")["run"]._calls.close()
-        after = raters.with_labels(collect("sample"), folder / "labels")
-        patch.undo()
-        elsewhere(patch, folder)
-        yield SimpleNamespace(
-            folder=folder, before=before, rows=rows, files=files, after=after, learnt=set(learnt)
-        )
-    sources.forget()
+        made = raters.with_labels(collect("sample"), world.folder / "labels")
+        yield SimpleNamespace(rows=made["rows"], learnt=set(learnt))
 
 
 def run_of(paper, notebook, tmp_path, monkeypatch):
@@ -171,21 +173,23 @@ def test_flags_on_the_pieces_of_a_list_are_published_piece_by_piece(world, tmp_p
     assert said == {p["reply"]: value for p, value in zip(pieces, label_of, strict=True)}
 
 
-def test_judges_say_the_same_after_labels_were_published(world):
-    assert world.learnt == {("Lexical", False), ("Echo", False), ("Overlap", False)}
-    after = {r["id"]: r for r in world.after["rows"]}
+@pytest.mark.slow
+def test_judges_say_the_same_after_labels_were_published(world, after):
+    assert after.learnt == {("Lexical", False), ("Echo", False), ("Overlap", False)}
+    now = {r["id"]: r for r in after.rows}
     before = {r["id"]: r for r in world.before["rows"]}
-    both = [(r, after[id]) for id, r in before.items() if id in after]
+    both = [(r, now[id]) for id, r in before.items() if id in now]
     assert len(both) > 1000
-    for r, now in both:
-        judged = [m for m in now["more"] if not m["task"].endswith("label")]
-        assert (now["verdicts"], judged, now["reply"]) == (r["verdicts"], r["more"], r["reply"])
-    new = [r for id, r in after.items() if id not in before]
+    for r, later in both:
+        judged = [m for m in later["more"] if not m["task"].endswith("label")]
+        assert (later["verdicts"], judged, later["reply"]) == (r["verdicts"], r["more"], r["reply"])
+    new = [r for id, r in now.items() if id not in before]
     assert {(r["section"], r["paper"]) for r in new} == {("3 detection", "medhalu")}
     assert len(new) == world.files["hallucination"][1]
 
 
-def test_raters_labels_stand_at_their_rows(world):
+@pytest.mark.slow
+def test_raters_labels_stand_at_their_rows(after):
     def by_ann(row, task):
         if row["section"] != SECTION_AND_SIZE[task][0]:
             return []
@@ -193,7 +197,7 @@ def test_raters_labels_stand_at_their_rows(world):
             return [m["value"] for m in row["more"] if m["judge"] == "Ann"]
         return [h["value"] for h in row["human"] if h["by"].endswith("Ann")]
 
-    rows = world.after["rows"]
+    rows = after.rows
     found = {task: [v for r in rows if (v := by_ann(r, task))] for task in SECTION_AND_SIZE}
     # published or not, a label stands there once
     assert all(len(said) == 1 for labels in found.values() for said in labels)
@@ -251,7 +255,7 @@ def test_medhalus_annotations_are_read_as_they_were_given(world, tmp_path, monke
 
     def read():
         run = run_of("medhalu", "02_detection", tmp_path, monkeypatch)
-        made = annotations(run, asyncio.run(medhalu.benchmark(run, "built", 0, "", 0)))
+        made = annotations(run, asyncio.run(medhalu.benchmark(run, "built", 0, "")))
         return made[made["repeat"] == "Ann"].set_index("item")
 
     own = read()
@@ -280,24 +284,16 @@ def test_medhalus_annotations_are_read_as_they_were_given(world, tmp_path, monke
     sources.forget()
 
 
-UNJUDGED = (  # notebooks that have a model judge labelled examples
-    *("cancer_myth/05_judge_agreement", "radiation/06_judge_agreement"),
-    "meddialbench/01_design_and_validation",
-)
-
-
-@pytest.mark.parametrize("name", UNJUDGED)
-def test_labels_that_no_model_has_judged_are_left_out_and_counted(
-    world, tmp_path, monkeypatch, name
-):
+@pytest.mark.slow
+def test_labels_that_no_model_has_judged_are_left_out_and_counted(world, tmp_path, monkeypatch):
     """The sample's own run: its model has no recording for replies that were labelled here."""
     elsewhere(monkeypatch, world.folder)
     house = House(monkeypatch, tmp_path)
-    labelled = house.run(name, profile="sample", mode="replay")["run"].labelled
-    found = [*(house.figures / "runs").rglob("trust_*smollm2*.json")]
-    both = [(p, paths.FIGURES / "sample" / p.parent.name / p.name) for p in found]
+    run = house.run("cancer_myth/05_judge_agreement", profile="sample", mode="replay")["run"]
+    paths_ = [*(house.figures / "runs").rglob("trust_*smollm2*.json")]
+    both = [(p, paths.FIGURES / "sample" / p.parent.name / p.name) for p in paths_]
     more = [n["unscored"] - before["unscored"] for n, before in map(_read, both)]
-    assert min(more) >= 0 and labelled and 0 < sum(more)
+    assert min(more) >= 0 and run.labelled and 0 < sum(more)
 
 
 def _read(files):

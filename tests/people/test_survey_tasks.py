@@ -138,37 +138,22 @@ def test_labels_of_the_survey_stand_at_its_rows_and_are_published_nowhere(tmp_pa
 # ---- the released survey
 
 
-@pytest.fixture(scope="module")
-def released(tmp_path_factory):
-    names = ("ratings", "blocks", "answers")
-    if not all(sources.here(f"cancer_myth_survey_{name}") for name in names):
+@pytest.mark.slow
+def test_released_paragraphs_have_their_ratings_and_means_are_the_papers(tmp_path, monkeypatch):
+    if not all(sources.here(f"cancer_myth_survey_{n}") for n in ("ratings", "blocks", "answers")):
         pytest.skip("the survey isn't here")
-    folder = tmp_path_factory.mktemp("figures")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(here, "figures", str(folder))
-        run = Run("cancer_myth", "01_physician_survey", profile="public")
-        frame = survey.kept(run.load("cancer_myth_survey_answers"), survey.survey(run))
-        return annotation.rows(shown(run, "survey", frame))
-
-
-def test_each_released_paragraph_has_its_ratings(released):
+    monkeypatch.setattr(here, "figures", str(tmp_path))
+    run = Run("cancer_myth", "01_physician_survey", profile="public")
+    frame = survey.kept(run.load("cancer_myth_survey_answers"), survey.survey(run))
+    released = annotation.rows(shown(run, "survey", frame))
     found = raters.reference(released, PARAGRAPHS)
     asked = [row["id"] for row in raters.asked(released, PARAGRAPHS)]
     assert len(asked) == 736 and set(found["id"]) == set(asked) and len(found) == 3 * 736
-    assert found["unit"].nunique() == 25
+    assert found["unit"].nunique() == 25 and (found["type"] != "").sum() == 149
     assert (found["value"] == room.NO_ADVICE).sum() == 91
-    assert (found["type"] != "").sum() == 149
-
-
-def test_physicians_means_are_the_papers_and_raters_see_no_source(released):
     reference = raters.reference(released, ANSWERS)
     rng = np.random.default_rng(1)
     found = cells(raters.scores(reference[:0], ANSWERS, released, rng, reference))
     means = {row: round(v[0], 2) for (row, column), v in found.items() if "all" in column}
     sources_ = {"GPT-4-Turbo": 4.13, "Gemini-1.5-Pro": 3.91, "LLaMa-3.1-405B": 3.57}
     assert means == {**sources_, survey.HUMAN: 3.20}  # section 2.2
-    for name in (PARAGRAPHS, ANSWERS):
-        for asked in raters.asked(released, name)[:50]:
-            seen = annotation.material(asked, tasks()[name])
-            labels = {b["label"] for b in (*seen["before"], *seen["after"])}
-            assert labels <= {"Patient's question", "The whole answer"}

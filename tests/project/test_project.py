@@ -78,9 +78,9 @@ def test_what_comes_before_set_up_needs_the_standard_library_only():
 # ---- texts
 
 
-def test_the_readmes_table_of_outputs_is_that_of_the_manifests():
-    text = readme.README.read_text(encoding="utf-8")
-    assert text == readme.filled()[readme.README], "write it anew: make outputs"
+def test_what_is_made_of_the_readme_and_the_page_of_names_is_up_to_date():
+    for page, text in readme.filled().items():
+        assert page.read_text(encoding="utf-8") == text, "write it anew: make outputs"
 
 
 @pytest.mark.parametrize("name", TEXTS)

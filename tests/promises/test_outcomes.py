@@ -303,7 +303,7 @@ CASES = {  # what is asked, in which words the endpoint finds what to do
     "no credit": "case quota",
     "no such model": "case 404",
 }
-FILTERS = ("azure", "azure-plain", "qwen", "openrouter")
+FILTERS = ("azure", "qwen", "openrouter")
 
 
 @pytest.mark.parametrize("persona", providers.PERSONAS)

@@ -15,7 +15,7 @@ from bedside.publish.pages import content
 from bedside.read import paths
 from bedside.read.claims import on_page
 
-PROFILES = ("sample", "public")
+PROFILES = ("sample", pytest.param("public", marks=pytest.mark.slow))
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 KINDS = ("value", "low", "high", "n", "unscored", "worst", "best")
 # types drawn by our rule; a ratio of means where the paper may print a mean of ratios
@@ -36,19 +36,19 @@ def outputs(profile):
                 yield entry["paper"], paths.FIGURES / profile / entry["paper"] / o["file"]
 
 
-@pytest.fixture(scope="module")
-def pages(tmp_path_factory):
-    """{profile: {page: its elements}}, of today's code."""
-    made = {}
-    for profile in PROFILES:
-        folder = tmp_path_factory.mktemp("pages") / profile
-        folder.mkdir()
-        for paper in (*paths.papers(), "across"):
-            (folder / paper).symlink_to(paths.FIGURES / profile / paper)
-        content.Pages(manifest(profile), folder).write()
-        texts = {p.stem: p.read_text(encoding="utf-8") for p in folder.glob("*.html")}
-        made[profile] = {name: BeautifulSoup(t, "html.parser") for name, t in texts.items()}
-    return made
+@pytest.fixture(scope="module", params=PROFILES)
+def pages(request, tmp_path_factory):
+    """A profile and {page: its elements}, of today's code."""
+    profile = request.param
+    folder = tmp_path_factory.mktemp("pages") / profile
+    folder.mkdir()
+    for paper in (*paths.papers(), "across"):
+        (folder / paper).symlink_to(paths.FIGURES / profile / paper)
+    content.Pages(manifest(profile), folder).write()
+    texts = {p.stem: p.read_text(encoding="utf-8") for p in folder.glob("*.html")}
+    return profile, {
+        name: BeautifulSoup(t, "html.parser") for name, t in texts.items() if name != "index"
+    }
 
 
 class Table:
@@ -129,13 +129,10 @@ def test_numbers_by_a_rule_of_ours_accuse_no_paper(profile, name):
     assert "≠" not in text
 
 
-@pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("paper", paths.papers())
-def test_pages_show_the_numbers_of_their_csv_each_at_its_address(pages, profile, paper):
-    page, count = pages[profile][paper], 0
-    for study, path in outputs(profile):
-        if study != paper:
-            continue
+def test_pages_show_the_numbers_of_their_csv_each_at_its_address(pages, paper):
+    profile, page, count = pages[0], pages[1][paper], 0
+    for path in (path for study, path in outputs(profile) if study == paper):
         table, section = Table(path), page.find(id=path.stem)
         cells = section.select("td:not(thead td)")
         assert faults(table, [c.get_text() for c in cells]) == NONE, path
@@ -152,11 +149,11 @@ def test_pages_show_the_numbers_of_their_csv_each_at_its_address(pages, profile,
     assert count > 100
 
 
-@pytest.mark.parametrize("profile", PROFILES)
-def test_every_claim_has_its_numbers_and_its_verdict_on_the_page(pages, profile):
+def test_every_claim_has_its_numbers_and_its_verdict_on_the_page(pages):
+    profile, page = pages
     with open(paths.FIGURES / profile / "claims.csv", newline="", encoding="utf-8") as f:
         claims = list(csv.DictReader(f))
-    articles = {a["id"]: a.get_text(" ") for a in pages[profile]["claims"].select("article")}
+    articles = {a["id"]: a.get_text(" ") for a in page["claims"].select("article")}
     assert {c["id"] for c in claims} == {*articles}
     for claim in claims:
         verdict = on_page(claim["verdict"])

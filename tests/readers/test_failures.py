@@ -49,28 +49,18 @@ def test_each_answer_of_a_provider_is_taken_for_what_it_is(monkeypatch):
 
 
 PARTS = (
-    "1 99 2026 - -11 T 12:00 : Z UTC PST +01:00 s m ms days inf nan 1e9 . Nov Thu, and ² ٣ [] {}"
-    ' context length too large: in the output null resets on retry after again "retryDelay": "'
-).split()
-LONG = "9" * 5000
-NAMES = "error message code choices finish_reason usage detail base_resp".split()
-
-
-def answer(rng, depth=4):
-    """Any JSON of the members that answers have."""
-    inner = (answer(rng, depth - 1) for _ in range(rng.randrange(3) if depth else 0))
-    some = [rng.choice([None, 7, text(rng), {}, [], ["x"]]), *inner]
-    return {rng.choice(NAMES): s for s in some} if rng.random() < 0.7 else some
-
-
-def text(rng):
-    return "".join(rng.choices([*PARTS, " ", "\\", "\n", LONG], k=rng.randrange(8)))
+    "1 99 2026 - T : Z UTC +01:00 s days inf nan 1e9 Nov Thu, ² ٣ [] {} <b> \\ \n"
+    ' context length too large: in the output null retry after "code": 429 '
+).split(" ")
 
 
 def test_whatever_an_endpoint_says_is_understood_as_something():
     rng = random.Random(0)
-    for _ in range(3000):
-        headers = {"retry-after": text(rng), "ratelimit-remaining": "0", "ratelimit-reset": "Nov"}
-        found = failure(rng.choice(["400", "429", "503", "lost"]), text(rng), headers)
+
+    def text():
+        return " ".join(rng.choices([*PARTS, "9" * 5000], k=rng.randrange(8)))
+
+    for _ in range(500):
+        headers = {"retry-after": text(), "retry-after-ms": text()}
+        found = failure(rng.choice(["400", "429", "503", "lost"]), text(), headers)
         assert found.kind and (found.wait is None or 0 <= found.wait < 1e9)
-        failure("200", json.dumps(answer(rng)), {})

@@ -176,7 +176,7 @@ def test_answers_are_built_by_type_and_the_right_one_is_the_experts(run, endpoin
     }
     endpoint.script = lambda n, body: next(r for k, r in said.items() if k in str(body))
     items = items_of("fact", "none", "context", "input", *["fact"] * len(SILENT))
-    asked = building.build(run, items.drop(columns="answer"), "served", 30)
+    asked = building.build(run, items.drop(columns="answer"), "served")
     built = asyncio.run(asked).set_index("item")
     assert len(endpoint.bodies) == len(items) - 1
     lost = ["refused" if why in REFUSED else "unparsed" for why in SILENT]
@@ -227,7 +227,6 @@ def test_notes_and_their_controls():
     judged = pd.concat([judged_of(items[:2], said, evaluator=name) for name, said in told])
     only = detection.noted_where_hallucinated(judged, items[:2], ["m"])
     assert only.set_index("item")["yes"].to_dict() == {"i0": 1, "i1": 0}
-    assert list(detection.turned(judged, items[:2], "m", {"i0": "t"})["note"]) == ["t"]
     labelled = pd.DataFrame({"group": ["expert"] * 2, "item": ["i0", "i0"], "yes": [1, 0]})
     labelled["spans"] = [["b", "b"], ["c"]]
     right = detection.right_spans(items[:2].assign(spans=[None, ["own"]]), labelled)

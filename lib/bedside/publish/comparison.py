@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from types import SimpleNamespace
@@ -193,7 +192,7 @@ def shown(frame: pd.DataFrame, how: Display, paper: str, page: Path) -> pd.DataF
 
 
 def compared(runs: list[Compared], at: Path) -> dict[str, pd.DataFrame]:
-    """{kind: frame} for each of KINDS. A model that several runs have is named with its run.
+    """{kind: frame} for each of KINDS. Of several runs a model is named with its run.
 
     at: the folder of the page, from which links lead to the explorers.
     """
@@ -201,23 +200,22 @@ def compared(runs: list[Compared], at: Path) -> dict[str, pd.DataFrame]:
 
     if not any(run.studies for run in runs):
         raise BedsideError("these runs have no study with models; make all MODELS=name makes one")
-    having = {(r.name, m) for r in runs for s in r.studies for m in s.replies["model"].unique()}
-    count = Counter(model for _, model in having)
     parts: dict[str, list] = {kind: [] for kind in KINDS}
     items = []
     for run in runs:
-        names = {m: f"{m} ({run.name})" for m, n in count.items() if n > 1}
+        which = f" ({run.name})" if len(runs) > 1 else ""
         for s in run.studies:
-            s = s._replace(replies=s.replies.replace({"model": names}))
+            s = s._replace(replies=s.replies.assign(model=s.replies["model"] + which))
             model, ours = s.measures["model"], s.measures["source"] == "run"
             about = {"study": s.name, "beside": s.beside}
             for name, value in (("profile", s.of[0]), ("judge", s.judge)):
                 about[name] = ours.map({True: value, False: ""})
-            model = model.replace(names).where(ours, model)
+            model = model.mask(ours, model + which)
             parts["models"].append(s.measures.assign(model=model, **about))
             parts["profiles"] += [_profile(s, by).assign(study=s.name) for by in s.by]
             parts["outcomes"].append(_outcomes(s.replies).assign(study=s.name))
-            parts["costs"].append(_costs(s.folder).assign(study=s.name).replace({"model": names}))
+            costs = _costs(s.folder).assign(study=s.name)
+            parts["costs"].append(costs.assign(model=costs["model"] + which))
             items.append(_items(s))
     items = pd.concat(items, ignore_index=True).dropna(subset="score")
     parts["failures"].append(_failures(items, at))
@@ -302,6 +300,6 @@ def lacking(runs: list[Compared]) -> list[str]:
         every = set().union(*(items for (name, _), items in has.items() if name == study))
         for run in runs:
             if lost := sorted(every - has.get((study, run.name), set())):
-                few = ", ".join(lost[:FEW]) + ", ..." * (len(lost) > FEW)
-                told.append(f"{study}: {run.name} lacks {len(lost)} of {len(every)} items: {few}.")
+                few = ", ".join(lost[:FEW])
+                told.append(f"{study}: {run.name} lacks {len(lost)} of {len(every)} items: {few}")
     return told

@@ -99,10 +99,10 @@ def numbers(frame: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
     """The frame with columns as floats, NaN where there is no value; BedsideError for a text."""
     import pandas as pd
 
-    blank = frame.replace("", None)
     for column in columns:
-        values = pd.to_numeric(blank[column], errors="coerce").astype(float)
-        if (strange := values.isna() & blank[column].notna()).any():
+        given = frame[column].replace("", None)  # other columns may hold arrays
+        values = pd.to_numeric(given, errors="coerce").astype(float)
+        if (strange := values.isna() & given.notna()).any():
             raise BedsideError(f"{column} is no number: {_row(frame, strange)}")
         frame = frame.assign(**{column: values})
     return frame

@@ -3,14 +3,17 @@
 import numpy as np
 import pandas as pd
 
-from bedside.asking.models import ask, requests_to
+from bedside.asking.models import requests_to
 from bedside.asking.replies import response_format
 from bedside.judging import parsing
+from bedside.read.checks import joined
 from bedside.read.sources import first_items, random_rows
 
 from .data import TEMPERATURE, TYPES, base, words
 
-LIMITS = (10, 100, "test")  # least and most words of a pair's expert answer (0: any); LiveQA's set
+WORDS = 10, 100  # that an expert answer has at least and at most, unless all pairs are built
+MOST_TOKENS = 512  # of an answer (section 3.2), or an entry's most_tokens where lower
+BUILT = ["answer", "status", "truncated", "why", "sent"]
 ANSWER = response_format("answer", answer={"type": "string"})
 
 
@@ -26,23 +29,21 @@ def typed(frame, rng):
     return frame.assign(type=made)
 
 
-def chosen(run, size, limits=LIMITS, whole=False):
-    """The items to build, with types: `size` of each base set, drawn by the seed (0: all).
+def chosen(run, size, whole=False):
+    """The items to build, with types: in `public` `size` of each base set, drawn by the seed.
 
-    limits: as LIMITS, in `public`; the sample is taken whole. Without a least number of words,
-    questions without an expert answer belong to the base sets, as in the paper's counts. whole:
-    regardless of LIMIT.
+    Their expert answers have some of WORDS. 0: all that the paper counts. whole: regardless of
+    LIMIT.
     """
-    least, most, liveqa = limits
-    every = base(run, liveqa, unanswered=not least)
-    if run.profile == "public":
-        fits = every[words(every["expert_answer"]).between(least, most or np.inf)]
+    items = base(run, every=not size)
+    if size and run.profile == "public":
+        items = items[words(items["expert_answer"]).between(*WORDS)]
         parts = [
             random_rows(run, part.reset_index(drop=True), size, name)
-            for name, part in fits.groupby("dataset", sort=False)
+            for name, part in items.groupby("dataset", sort=False)
         ]
-        every = pd.concat(parts, ignore_index=True)
-    items = typed(every.reset_index(drop=True), run.rng("types"))
+        items = pd.concat(parts)
+    items = typed(items.reset_index(drop=True), run.rng("types"))
     return first_items(run, _without_none(items), whole)
 
 
@@ -64,46 +65,36 @@ def written(text):
     return answer if answer and len(answer.split()) >= 3 else None
 
 
-def requests(run, items, generator, max_tokens):
+def requests(run, items, generator):
     """The requests to the generator: an answer for each item whose type isn't none."""
     prompts = {
         r.item: run.prompt(f"generate_{r.type}", question=r.question, expert_answer=r.expert_answer)
         for r in items[items["type"] != "none"].itertuples()
     }
-    return requests_to(run, prompts, max_tokens, [generator], TEMPERATURE, 1, ANSWER)
+    return requests_to(run, prompts, MOST_TOKENS, [generator], TEMPERATURE, 1, ANSWER)
 
 
-async def not_built(run, items, generator, max_tokens):
-    """Items for which a recorded reply of the generator holds no answer; calls no model."""
-    asked = requests(run, items, generator, max_tokens)
-    known = await ask([r for r in asked if r.key in run.recordings], run.recordings)
-    read = [parsing.read(reply, written, even_cut=True) for reply in known]
-    return [v.item for v in read if v.status != "graded"]
+def answers(replies):
+    """Answers of a type in a generator's replies: item, answer, status, truncated, why, sent."""
+    rows = []
+    for r in replies:
+        v = parsing.read(r, written, even_cut=True)
+        rows.append((v.item, v.value, v.status, r.truncated, r.why, r.key))
+    return pd.DataFrame(rows, columns=["item", *BUILT])
 
 
-async def build(run, items, generator, max_tokens):
-    """`items` with an answer of their type (section 2.2): answer, status, truncated, why.
+async def build(run, items, generator):
+    """`items` with an answer of their type (section 2.2): BUILT.
 
     None-conflict is the expert's own answer; the paper doesn't say where its own come from. status
     is as of a verdict, `graded` if there is an answer; why says why a reply holds no text; sent is
     the key of the request.
     """
-    asked = requests(run, items, generator, max_tokens)
-    replies = await run.ask(asked, "hallucinated answers")
-    read = [parsing.read(reply, written, even_cut=True) for reply in replies]
-    made = pd.DataFrame(
-        [(v.item, v.value, v.status, r.truncated, r.why, r.key) for v, r in zip(read, replies)],
-        columns=["item", "answer", "status", "truncated", "why", "sent"],
-    )
-    both = items.merge(made, on="item", how="left", validate="one_to_one")
-    plain = both["type"] == "none"
-    return both.assign(
-        answer=both["answer"].where(~plain, both["expert_answer"]),
-        status=both["status"].where(~plain, "graded"),
-        truncated=both["truncated"].where(~plain, False).astype(bool),
-        why=both["why"].where(~plain, ""),
-        sent=both["sent"].where(~plain, ""),
-    )
+    made = answers(await run.ask(requests(run, items, generator), "hallucinated answers"))
+    right = items.loc[items["type"] == "none", ["item", "expert_answer"]]
+    right = right.rename(columns={"expert_answer": "answer"})
+    made = pd.concat([made, right.assign(status="graded", truncated=False, why="", sent="")])
+    return joined(items, made, "item", whole="left")
 
 
 def batches(frame, size, of, seed):

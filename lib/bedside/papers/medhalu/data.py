@@ -5,7 +5,7 @@ An `item` is a question with the answer to be judged.
 
 import pandas as pd
 
-from bedside import BedsideError, choose
+from bedside import BedsideError
 from bedside.read import paths, sources
 from bedside.read.checks import normal
 
@@ -16,7 +16,6 @@ TYPES = {
     "fact": "Fact-conflict",
 }  # section 2.1
 DATASETS = ["HealthQA", "LiveQA", "MedicationQA"]
-LIVEQA = {"test": "liveqa", "training": "liveqa_train"}  # its sets, and their sources
 TEMPERATURE = 0.7  # section 3.2, of generation and detection
 PEOPLE = "people: "  # how the names of evaluators begin that are groups of people
 COLUMNS = ["item", "dataset", "question", "expert_answer", "topic"]
@@ -33,95 +32,60 @@ def units(items):
     return items.groupby("question")["item"].transform("min").set_axis(items["item"])
 
 
-def base(run, liveqa_set="test", unanswered=False):
+def base(run, every=False):
     """Questions with expert answers, from the base sets at hand (section 2.2): COLUMNS.
 
-    public: the first of several reference answers. liveqa_set: "test" or "training". unanswered:
-    keep rows without an answer, whose expert answer is then empty.
+    public: the first of several reference answers. every: as many as the paper counts, with
+    LiveQA's second training set in place of its test set, and the question of MedicationQA without
+    an answer, whose expert answer is empty.
     """
-    choose(liveqa_set, LIVEQA, "LiveQA set")
     if run.profile == "sample":
         return run.load("medhalu_answers_sample")[COLUMNS]
-    parts = [healthqa(run)] if sources.here("healthqa") else []
-    parts += [liveqa(run, LIVEQA[liveqa_set]), medicationqa(run)]
-    every = pd.concat(parts, ignore_index=True)
-    answered = every["expert_answer"].fillna("").str.strip() != ""
-    every["expert_answer"] = every["expert_answer"].where(answered, "")
-    return every[unanswered | answered].reset_index(drop=True)
-
-
-def healthqa(run):
-    """HealthQA's right answers: COLUMNS."""
-    rows = run.load("healthqa").query("label == '1'")
-    return pd.DataFrame(
-        {
-            "item": numbered("healthqa", rows),
-            "dataset": "HealthQA",
-            "question": rows["question"],
-            "expert_answer": rows["text"],
-            "topic": rows["question"],
-        }
+    parts, live = [], run.load("liveqa_train" if every else "liveqa")
+    if sources.here("healthqa"):
+        right = run.load("healthqa").query("label == '1'")
+        parts.append(_of_set("HealthQA", right["question"], right["text"], right["question"]))
+    answers, focus = live["answers"].str[0], live["focus"].str.join(", ")
+    parts.append(_of_set("LiveQA", live["message"], answers, focus))
+    parts[-1]["item"] = (
+        parts[-1]["item"].str.replace("-", "_train-") if every else live["qid"].radd("liveqa-")
     )
+    drugs = run.load("medicationqa")
+    columns = (drugs[name] for name in ("Question", "Answer", "Focus (Drug)"))
+    parts.append(_of_set("MedicationQA", *columns))
+    found = pd.concat(parts, ignore_index=True)
+    found["expert_answer"] = found["expert_answer"].fillna("")
+    answered = found["expert_answer"].str.strip() != ""
+    return found[every | answered].reset_index(drop=True)
 
 
-def liveqa(run, source):
-    """A set of LiveQA, each question with its first reference answer: COLUMNS."""
-    rows = run.load(source)
-    return pd.DataFrame(
-        {
-            "item": "liveqa-" + rows["qid"] if source == "liveqa" else numbered(source, rows),
-            "dataset": "LiveQA",
-            "question": rows["message"],
-            "expert_answer": rows["answers"].str[0],
-            "topic": rows["focus"].str.join(", "),
-        }
-    )
+def _of_set(dataset, question, answer, topic):
+    """A base set as released, its items counted from 1: COLUMNS."""
+    found = {"question": question, "expert_answer": answer, "topic": topic}
+    found = pd.DataFrame(found).reset_index(drop=True).assign(dataset=dataset)
+    found["item"] = dataset.lower() + "-" + (found.index + 1).astype(str)
+    return found[COLUMNS]
 
 
-def medicationqa(run):
-    """MedicationQA as released: COLUMNS; one row has no answer."""
-    rows = run.load("medicationqa")
-    return pd.DataFrame(
-        {
-            "item": numbered("medicationqa", rows),
-            "dataset": "MedicationQA",
-            "question": rows["Question"],
-            "expert_answer": rows["Answer"],
-            "topic": rows["Focus (Drug)"],
-        }
-    )
-
-
-def numbered(name, rows):
-    """Ids for the items of a set that has none, counted from 1."""
-    return [f"{name}-{i}" for i in range(1, len(rows) + 1)]
+def at_hand(run, source):
+    """Whether a file is here that only `public` reads, and not every user has."""
+    return run.profile == "public" and sources.here(source)
 
 
 def printed_sets(run):
     """The questions nearest to those whose lengths section 2.2 prints: {dataset: (texts, source)}.
 
-    public: all of MedicationQA, and LiveQA's second training set if it is there; else the base set.
+    public: all of MedicationQA, and LiveQA's second training set, which the paper seems to use, if
+    it is there; else the base set.
     """
-    base_sets = base(run).groupby("dataset", sort=False)
-    if run.profile == "sample":
-        return {name: (part["question"], "run") for name, part in base_sets}
-    found = {name: (part["question"], "raw") for name, part in base_sets}
-    found["MedicationQA"] = (run.load("medicationqa")["Question"], "raw")
-    if (train := liveqa_train(run)) is not None:
-        found["LiveQA"] = (train["message"], "raw")
-    return found
-
-
-def liveqa_train(run):
-    """LiveQA's second training set, which the paper seems to use, or None where it isn't there."""
-    there = run.profile == "public" and sources.here("liveqa_train")
-    return run.load("liveqa_train") if there else None
-
-
-def copy_of_medhalu(run):
-    """All of MedHalu as `released`, or None where no copy of it is here."""
-    there = run.profile == "public" and sources.here("medhalu_benchmark")
-    return released(run, whole=True) if there else None
+    parts = {name: part["question"] for name, part in base(run).groupby("dataset", sort=False)}
+    if run.profile == "public":
+        parts["MedicationQA"] = run.load("medicationqa")["Question"]
+    if at_hand(run, "liveqa_train"):
+        parts["LiveQA"] = run.load("liveqa_train")["message"]
+    return {
+        name: (texts, "run" if run.profile == "sample" else "raw") for name, texts in parts.items()
+    }
 
 
 def bundled(run, whole=False):

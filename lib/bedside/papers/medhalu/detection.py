@@ -56,16 +56,6 @@ def parse_detection(text):
     return stated.lower() == "yes", tuple(dict.fromkeys(s for s in plain if re.search(r"\w", s)))
 
 
-def form(most_spans):
-    """The response format of a detection."""
-    spans = {"type": "array", "items": {"type": "string"}}
-    return response_format(
-        "detection",
-        verdict={"type": "string", "enum": ["Yes", "No"]},
-        spans=spans | ({"maxItems": most_spans} if most_spans else {}),
-    )
-
-
 async def detect(run, items, max_tokens, repeats, notes=None, name="", most_spans=MOST_SPANS):
     """Every model's detections (section 3.1), `repeats` samples each at 0.7: DETECTED.
 
@@ -80,27 +70,18 @@ async def detect(run, items, max_tokens, repeats, notes=None, name="", most_span
         noted = items[items["item"].isin(list(notes))]
         noted = noted.assign(reason=noted["item"].map(notes))
         prompts = run.prompts_for("detect_reason", noted, ["question", "answer", "reason"])
-    requests = requests_to(
-        run,
-        prompts,
-        max_tokens,
-        temperature=TEMPERATURE,
-        repeats=repeats,
-        response_format=form(most_spans),
-    )
-    replies = await run.ask(requests, f"detections{name}")
-    rows = [
-        detected(request, reply, name) for request, reply in zip(requests, replies, strict=True)
-    ]
+    spans = {"type": "array", "items": {"type": "string"}}
+    spans |= {"maxItems": most_spans} if most_spans else {}
+    verdict = {"type": "string", "enum": ["Yes", "No"]}
+    form = response_format("detection", verdict=verdict, spans=spans)
+    about = {"temperature": TEMPERATURE, "repeats": repeats, "response_format": form}
+    requests, rows = requests_to(run, prompts, max_tokens, **about), []
+    for request, r in zip(requests, await run.ask(requests, f"detections{name}"), strict=True):
+        v = parsing.read(r, parse_detection)
+        yes, found = v.value or (float("nan"), ())
+        who = v.item, r.model + name, request.repeat, "run"
+        rows.append((*who, v.status, float(yes), list(found), r.truncated, r.text, r.why, r.key))
     return pd.DataFrame(rows, columns=DETECTED)
-
-
-def detected(request, reply, name):
-    """A reply as a row of DETECTED."""
-    v = parsing.read(reply, parse_detection)
-    yes, spans = v.value or (float("nan"), ())
-    said = (v.status, float(yes), list(spans), reply.truncated, reply.text, reply.why, reply.key)
-    return (v.item, reply.model + name, request.repeat, "run", *said)
 
 
 def right_spans(items: pd.DataFrame, labels: pd.DataFrame) -> dict[str, list[str]]:
@@ -132,35 +113,23 @@ def notes(items, labels):
     """An expert's reason and two controls for section 5's prompt: {name in NOTES: {item: text}}.
 
     An item without a reason of its own takes the first of an expert in the labels, whatever was
-    decided (the paper doesn't say whose it took). An item without
-    either has no such note; only if no item has one does the beginning of each expert answer stand
-    in. The other item's note is the one on another topic that is nearest in length.
+    decided (the paper doesn't say whose it took). An item without either has no such note; only if
+    no item has one does the beginning of each expert answer stand in. The other item's note is the
+    one on another topic that is nearest in length.
     """
     experts = labels[(labels["group"] == "expert") & (labels["reason"] != "")]
     given = experts.groupby("item")["reason"].first()
-    reasons = {r.item: r.reason or given.get(r.item, "") for r in items.itertuples()}
-    own = {item: text for item, text in reasons.items() if text} or stand_ins(items)
-    topic, others = items.set_index("item")["topic"].to_dict(), {}
-    for item, text in own.items():
-        strange = [t for other, t in own.items() if normal(topic[other]) != normal(topic[item])]
+    known = items.set_index("item")
+    reasons = {i: text or given.get(i, "") for i, text in known["reason"].items()}
+    answers = known["expert_answer"].str.split().str[:30].str.join(" ")
+    stand_ins = ("What a reliable source says: " + answers)[answers != ""].to_dict()
+    own = {i: text for i, text in reasons.items() if text} or stand_ins
+    topic, sizes, others = known["topic"], {t: len(t.split()) for t in own.values()}, {}
+    for i, text in own.items():
+        strange = [t for k, t in own.items() if normal(topic[k]) != normal(topic[i])]
         if strange:
-            others[item] = _nearest_in_length(text, strange)
+            others[i] = min(strange, key=lambda other: abs(sizes[other] - sizes[text]))
     return {EXPERT: own, OTHER: others, TOPIC: {i: f"This is about {t}." for i, t in topic.items()}}
-
-
-def _nearest_in_length(text, others):
-    """The one of the other texts that is nearest to this one in number of words."""
-    size = len(text.split())
-    return min(others, key=lambda other: abs(len(other.split()) - size))
-
-
-def stand_ins(items):
-    """{item: the beginning of the expert's answer}, for items without a reason."""
-    return {
-        r.item: "What a reliable source says: " + " ".join(r.expert_answer.split()[:30])
-        for r in items.itertuples()
-        if r.expert_answer
-    }
 
 
 def noted_where_hallucinated(judged, items, models):
@@ -171,12 +140,3 @@ def noted_where_hallucinated(judged, items, models):
     part = judged[(noted & hallucinated) | (plain & ~hallucinated)]
     name = part["evaluator"].str.removesuffix(EXPERT) + ", note where hallucinated"
     return part.assign(evaluator=name)
-
-
-def turned(judged, items, model, texts):
-    """Items that naming the topic turned from no to yes: question, answer, type, note."""
-    wide = judged.groupby(["item", "evaluator"])["yes"].mean().unstack()
-    wide = wide.reindex(columns=[model, model + TOPIC])
-    found = wide.index[(wide[model] < 0.5) & (wide[model + TOPIC] > 0.5)]
-    rows = items.set_index("item").loc[found, ["question", "answer", "type"]]
-    return rows.assign(note=rows.index.map(texts))

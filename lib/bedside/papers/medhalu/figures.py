@@ -16,17 +16,6 @@ def by_set(rows, **drawing):
     return charts.forest(rows, columns=DATASETS, **drawing)
 
 
-def rates(rows, **drawing):
-    """`charts.forest` of rates behind Table 6, or behind Tables 6 and 10 a line for both."""
-    parts = rows["row"].str.extract(r"^(.*), (Table \d+)$")
-    names = parts[0].fillna(rows["row"].str.removeprefix("this run, all subsets: "))
-    rows = rows.assign(row=names)
-    if parts[1].nunique() > 1:
-        rows["series"] = parts[1].map(SERIES).fillna("run")
-    order = sorted(dict.fromkeys(names), key=lambda name: name.partition(":")[0])  # base sets
-    return charts.forest(rows, columns=COLUMNS, order=order, limits=(-3, 103), **drawing)
-
-
 def planes(rows, width=plots.WIDE):
     """Both rates by base set, with an arrow from a model alone to the same with a reason."""
     rows = rows[rows["column"].isin(COLUMNS)]

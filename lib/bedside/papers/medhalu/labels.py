@@ -1,6 +1,9 @@
 """MedHalu: what raters decide about its answers (section 2.3), and the files of their labels."""
 
+import functools
 import re
+import tomllib
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -15,7 +18,6 @@ from bedside.write.tables import frame
 
 from .data import PEOPLE, TYPES
 
-SAYS = {1.0: "yes, hallucinated", 0.0: "no, right"}  # a reading, in the words of a verdict
 FILES = ("medhalu_annotations_sample", "medhalu_annotations")
 COLUMNS = ["item", "evaluator", "repeat", "source", "status", "yes", "spans"]  # as of detections
 CHECKS = "attention checks"  # the question under which raters who passed or failed are counted
@@ -36,28 +38,6 @@ def record(label: Any) -> dict:
     }
 
 
-CONSENT = (
-    "You are asked to read answers to health questions and to say which of them hold a"
-    " hallucination. Many are false on purpose: don't take anything from them as advice. Taking"
-    " part is voluntary. You may stop at any time by closing this page, and go on later in the same"
-    " browser; to leave for good, tell whoever runs the study, who then deletes your files.\n\n"
-    "What is kept: your decisions, reasons and sources, how long each took, and the name or number"
-    " on this page, in this browser and in the file that you send to whoever runs the study. Some"
-    " items check attention; if one of them is answered wrongly, none of your labels counts.\n\n"
-    "The questions below are optional. Your answers are kept apart from your labels. They are only"
-    " counted, for groups of raters, and never shown for one person."
-)
-BACKGROUND = (  # the form of Table 3, whose experts all had a degree
-    (
-        "Education",
-        "Do you have a degree in medicine or health?",
-        ("Undergrad in Medicine", "Graduate in Medicine", "None in Medicine"),
-    ),
-    ("Gender", "What is your gender?", ("Male", "Female", "Other")),
-    ("Race", "What is your race or ethnicity?", ("White", "Asian", "Black", "Other")),
-)
-
-
 def known(source):
     """Items of a source with the right answer and why it is right, as `Task` describes them."""
     return [
@@ -75,66 +55,17 @@ def known(source):
     ]
 
 
-def training() -> list[dict]:
-    """The items on which raters practise before they label."""
-    return known("medhalu_training")
-
-
-def checks() -> list[dict]:
-    """The attention checks, which anyone who reads them answers rightly."""
-    return known("medhalu_checks")
-
-
-TASKS = (
-    dict(
-        name="hallucination",
-        paper="medhalu",
-        title="MedHalu: hallucinations",
-        question="Does the answer hold a hallucination?",
-        guide=(
-            "Answer yes if anything in it misses what was asked, contradicts itself, or is false."
-            " Then choose its main type, and mark each passage. A reason helps later readers, for"
-            " yes and for no."
-        ),
-        examples=(
-            (
-                "“Antibiotics cure the flu.”",
-                "yes, fact",
-                "they don't work for viral infections such as flu (NHS, Antibiotics)",
-            ),
-            ("Asked about pain, it speaks of diets alone.", "yes, input", "it misses the question"),
-            ("“Rest in bed”, and then “don't lie down”.", "yes, context", "it contradicts itself"),
-        ),
-        choices=(("1", "yes", "yes, it holds one"), ("2", "no", "no")),
-        sections=("2.2 answers",),
-        shows=("Question",),
-        reply="Answer",
-        types=(
-            ("i", "input", "input: it misses or contradicts what was asked"),
-            ("c", "context", "context: it contradicts itself"),
-            ("f", "fact", "fact: it is false"),
-        ),
-        spans_for="yes",
-        positive="yes",
-        file="medhalu/annotations.csv",
-        record=record,
-        each_rater=True,
-        words={"yes": SAYS[1.0], "no": SAYS[0.0]},
-        reason_for=("yes",),  # appendix B: a short reason, and any resource looked at
-        source_for=("yes",),
-        consent=CONSENT,
-        background=BACKGROUND,
-        counts="medhalu/raters.csv",
-        training=training,
-        checks=checks,
-        batches=10,  # section 2.3: of 50 pairs, with three experts each
-        closing=(
-            "This is the end of your batch. Nobody has seen your labels yet; the file also holds"
-            " your consent and what you told about yourself. Don't discuss the answers with other"
-            " raters before they are done."
-        ),
-    ),
-)
+ASKED = tomllib.loads(Path(__file__).with_name("tasks.toml").read_text("utf-8"))
+TASK = {
+    "name": "hallucination",
+    "paper": "medhalu",
+    **{k: tuple(v) if isinstance(v, list) else v for k, v in ASKED["hallucination"].items()},
+    "record": record,
+    "training": functools.partial(known, "medhalu_training"),
+    "checks": functools.partial(known, "medhalu_checks"),  # whoever reads them answers them rightly
+}
+TASKS = (TASK,)
+SAYS = {1.0: TASK["words"]["yes"], 0.0: TASK["words"]["no"]}  # a reading, in the words of a verdict
 
 
 def annotations(run: Run, items: pd.DataFrame) -> pd.DataFrame:

@@ -27,6 +27,10 @@ BRIEF = [m.removeprefix("ma-") for m in METRICS]  # scores as tests of claims ha
 GRID = np.linspace(0, 1, 21)  # rates that a rater may have, for `mean_f1`
 STEP = 1e-5
 NOISE = 1e-12  # of a variance that is 0, where two get the same answers right
+TEXTS = [  # sections and other places whose numbers aren't in the tables
+    *("abstract", "text 1", "text 2.2", "text 2.3", "text 3.1", "text 3.2", "text 4.1", "text 4.2"),
+    *("text 5", "ethical considerations", "appendix B"),
+]
 SPANS = {"Mean": "mean edit distance", "Med": "median edit distance"}  # as printed, as shown
 OVERLAPS = {  # of what two evaluators get right
     "best": np.minimum,
@@ -114,12 +118,6 @@ def pairs(run):
     return pd.DataFrame(rows, columns=["dataset", "type"])
 
 
-def shares(run):
-    """Each base set's share of Table 4's pairs."""
-    n = answers(run).sum(axis=1)
-    return n / n.sum()
-
-
 def sample_share(run):
     """The share of Table 4's pairs that people judged (section 2.3)."""
     return text(run, "text 2.3")["sampled pairs"] / answers(run).sum(axis=None)
@@ -181,20 +179,19 @@ def rate_rows(run: Run, *tables: str) -> pd.DataFrame:
     sample that people judged, the share of hallucinated answers may be off Table 4's by two
     standard errors.
     """
-    judged, parts = answered(run), []
+    parts = {}
     for table in tables:
         scores = rounded_table(run, table)
         off = np.outer(scores.value.index.isin(PEOPLE), share_errors(run))
         ends = vars(rounded_rates(scores, answers(run), off)).items()
-        made = 100 * pd.concat({end: x.stack([0, 1]) for end, x in ends}, axis=1)
-        parts.append(made.rename_axis(["who", "rate", "dataset"]).reset_index().assign(of=table))
-    made = pd.concat(parts)
-    made = made[made.groupby("who")["of"].transform("nunique") == len(tables)]
-    return made.assign(
-        row=made["dataset"] + ": " + made["who"] + ", " + made["of"],
-        column=made["rate"] + ", %",
+        parts[table] = 100 * pd.concat({end: x.stack([0, 1]) for end, x in ends}, axis=1)
+    found = pd.concat(parts, names=["of", "who", "rate", "dataset"]).reset_index()
+    found = found[found.groupby("who")["of"].transform("nunique") == len(tables)]
+    return found.assign(
+        row=found["dataset"] + ": " + found["who"] + ", " + found["of"],
+        column=found["rate"] + ", %",
         source="recomputed",
-        n=[judged[key] for key in zip(made["who"], made["dataset"])],
+        n=pd.MultiIndex.from_frame(found[["who", "dataset"]]).map(answered(run)),
     ).reindex(columns=COLUMNS)
 
 

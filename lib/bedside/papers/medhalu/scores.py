@@ -6,14 +6,14 @@ Intervals are over questions, for these models and raters.
 
 import itertools
 import string
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
 
 from bedside import stats
 from bedside.read.checks import complete, groups, joined, numbers
-from bedside.write.results import points
+from bedside.write.results import means, points
 from bedside.write.tables import COLUMNS, frame, percent
 
 from .data import units
@@ -64,22 +64,6 @@ def rates(accuracy: Numbers, recall: Numbers, hallucinated: Numbers) -> tuple[Nu
     return found, 2 * recall - found
 
 
-def measured(measures: dict[str, Callable]) -> Callable:
-    """A function of COUNTS (..., 4) to as many numbers as there are measures, each of four counts.
-
-    All but accuracy are NaN without a case of one class: there is nothing to average.
-    """
-
-    def of(counts):
-        tp, fp, fn, tn = np.moveaxis(np.asarray(counts, float), -1, 0)
-        there = np.where((tp + fn > 0) & (fp + tn > 0), 1, np.nan)
-        with np.errstate(invalid="ignore"):  # without any answer
-            found = {name: each(tp, fp, fn, tn) for name, each in measures.items()}
-        return np.stack([v if n == "accuracy" else v * there for n, v in found.items()], axis=-1)
-
-    return of
-
-
 def macro(
     each: np.ndarray, units: pd.Series | np.ndarray, of: Callable = stats.macro
 ) -> list[stats.Interval]:
@@ -114,6 +98,19 @@ def scores(
     return pd.concat(rows, ignore_index=True).reindex(columns=[*COLUMNS, *by])
 
 
+def rate_means(shares: pd.DataFrame) -> pd.DataFrame:
+    """Sensitivity and specificity in percent as table rows, of all base sets; over questions.
+
+    The share of hallucinated answers that are found, and of the others that are accepted.
+    """
+    true = shares["hallucinated"].astype(bool)
+    rate = true.map({True: "sensitivity, %", False: "specificity, %"})
+    right = 100 * shares["yes"].where(true, 1 - shares["yes"])
+    each = shares.assign(item=shares["unit"], rate=rate, right=right)
+    row = "this run, all subsets: {evaluator}"
+    return means(each, {"right": ""}, row, "{rate}", scale=(0, 100))
+
+
 # ---- baselines that don't read the answer
 
 BLIND = {"always yes": 1.0, "always no": 0.0, "a fair coin": 0.5}
@@ -125,27 +122,19 @@ def blind(share: float) -> dict[str, np.ndarray]:
     share: of answers that are hallucinated; the last baseline says yes as often. Scores are of
     expected counts, so they have no interval.
     """
-    detectors = {**BLIND, "a coin of the share of hallucinations": share}
+    of = np.array([share, 1 - share])
     return {
-        name: stats.macro(
-            [share * yes, (1 - share) * yes, share * (1 - yes), (1 - share) * (1 - yes)]
-        )
-        for name, yes in detectors.items()
+        name: stats.macro([*(yes * of), *((1 - yes) * of)])
+        for name, yes in {**BLIND, "a coin of the share of hallucinations": share}.items()
     }
 
 
-def classes(items: pd.DataFrame) -> dict[str, tuple[int, int]]:
-    """{base set: (hallucinated answers, other answers)}, as `printed.classes`."""
-    found = items.groupby("dataset")["hallucinated"].agg(["sum", "size"])
-    return {d: (int(h), int(n - h)) for d, (h, n) in found.iterrows()}
-
-
-def baselines(answers: Mapping[str, tuple[int, int]], source: str) -> pd.DataFrame:
-    """`blind` as table rows, of {base set: (hallucinated answers, others)}."""
+def baselines(answers, source):
+    """`blind` as table rows, of base sets by how many answers are hallucinated and how many not."""
     parts = []
-    for d, (p, n) in answers.items():
+    for d, (p, n) in answers.iterrows():
         made = pd.DataFrame(blind(p / (p + n)), list(METRICS.values())).T
-        parts.append(points(made.rename(lambda name, d=d: f"{d}: {name}"), source, n=p + n))
+        parts.append(points(made.rename(f"{d}: {{}}".format), source, n=int(p + n)))
     return pd.concat(parts)
 
 
@@ -214,33 +203,20 @@ def agreement(labels: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """
     truth, rows = items.set_index("item")["hallucinated"].astype(float), []
     unit = units(items)
-    labels = numbers(labels, ["yes"])
-    for group, part in groups(labels, "group", ["item", "repeat"]):
+    for group, part in groups(numbers(labels, ["yes"]), "group", ["item", "repeat"]):
         wide = part.pivot(index="item", columns="repeat", values="yes")
-        for name, found in (
-            ("kappa with the labels, mean of raters", _kappas_with(truth, wide)),
-            ("kappa of two raters, mean of pairs", _kappas_of_pairs(wide)),
-        ):
-            if found:
-                found = [kappa for kappa in found if kappa == kappa]  # NaN isn't measurable
-                mean = sum(found) / len(found) if found else None
-                rows.append((group, name, "run", mean, None, None, len(found)))
-        if len(wide.columns) > 1:
+        raters = [wide[rater] for rater in wide]
+        for name, pairs in {
+            "kappa with the labels, mean of raters": ((r, truth) for r in raters),
+            "kappa of two raters, mean of pairs": itertools.combinations(raters, 2),
+        }.items():
+            both = [pd.concat(pair, axis=1).dropna().to_numpy() for pair in pairs]
+            each = [stats.kappa(*b.T, LABELS).value for b in both if len(b)]
+            if each:  # NaN isn't measurable
+                n, mean = pd.Series(each).agg(["count", "mean"])
+                rows.append((group, name, "run", mean, None, None, int(n)))
+        if len(raters) > 1:
             ratings, of = wide.T.to_numpy(), unit[wide.index].to_numpy()
             alpha = stats.krippendorff_alpha(ratings, level="nominal", units=of)
             rows.append((group, "Krippendorff's alpha", "run", *alpha))
     return frame(rows)
-
-
-def _kappas_with(truth, wide):
-    """Each rater's Cohen's kappa with the labels; wide: items by raters."""
-    each = [wide[rater].dropna() for rater in wide]
-    return [stats.kappa(mine, truth[mine.index], LABELS).value for mine in each]
-
-
-def _kappas_of_pairs(wide):
-    """Cohen's kappa of each pair of raters who share items; wide: items by raters."""
-    pairs = [wide[[a, b]].dropna() for a, b in itertools.combinations(wide, 2)]
-    return [
-        stats.kappa(both.iloc[:, 0], both.iloc[:, 1], LABELS).value for both in pairs if len(both)
-    ]

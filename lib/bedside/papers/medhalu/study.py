@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from bedside import BedsideError
+from bedside import choose
+from bedside.asking.models import ask
 from bedside.read.checks import joined
-from bedside.run import Run
 
 from . import building, detection
 from .data import TYPES, bundled, released, units
@@ -12,64 +12,46 @@ from .labels import SAYS, files
 from .spans import located
 
 
-def chosen(run, which, size, limits=building.LIMITS, whole=False):
+def chosen(run, which, size, whole=False):
     """The items of `benchmark` before any answer is built; whole: regardless of LIMIT."""
-    if which == "medhalu":
+    if choose(which, ("built", "medhalu"), "benchmark") == "medhalu":
         return released(run, whole)
-    if which != "built":
-        raise BedsideError(f"benchmark={which!r} is not known: built or medhalu")
-    if run.profile == "sample":
-        return bundled(run, whole)
-    return building.chosen(run, size, limits, whole)
+    return bundled(run, whole) if run.profile == "sample" else building.chosen(run, size, whole)
 
 
-async def benchmark(
-    run: Run,
-    which: str,
-    size: int,
-    generator: str,
-    max_tokens: int,
-    limits: tuple[int, int, str] = building.LIMITS,
-) -> pd.DataFrame:
+async def benchmark(run, which, size, generator):
     """The items whose answers are detected: JUDGED and hallucinated; spans: None if unmarked.
 
     which: "built" (in `sample` the bundled answers, in `public` generated ones, without requests
-    that brought no answer) or "medhalu" (the released benchmark, from your own copy). limits: of
-    the pairs that are built, as building.LIMITS.
+    that brought no answer) or "medhalu" (the released benchmark, from your own copy). size: of the
+    pairs of each base set that are built, as in `building.chosen`.
     """
-    items = chosen(run, which, size, limits)
+    items = chosen(run, which, size)
     if "answer" not in items:
-        made = await building.build(run, items, generator, max_tokens)
-        came = made[made["status"] == "graded"].drop(columns=["status", "truncated", "why"])
-        items = came.assign(spans=None, reason="")
+        built = await building.build(run, items, generator)
+        built = built[built["status"] == "graded"].drop(columns=["status", "truncated", "why"])
+        items = built.assign(spans=None, reason="")
     return items.assign(hallucinated=items["type"] != "none").reset_index(drop=True)
 
 
-async def notes(run, items, which, size, generator, max_tokens, limits=building.LIMITS):
+async def notes(run, items, which, size, generator):
     """`detection.notes` of a benchmark's items, drawn from all items regardless of LIMIT.
 
     Items beyond LIMIT that are known to have no answer are left out.
     """
-    every, here = chosen(run, which, size, limits, whole=True), items["item"].tolist()
+    every, here = chosen(run, which, size, whole=True), items["item"].tolist()
     unknown = False  # whether a batch is to bring some of the items that are drawn among
     if "answer" not in every:
-        unknown = run.waits(building.requests(run, every, generator, max_tokens))
+        unknown = run.waits(building.requests(run, every, generator))
         beyond = every[run.limit or len(every) :]
-        lost = await building.not_built(run, beyond, generator, max_tokens)
-        every = every[every["item"].isin({*here, *beyond["item"]} - {*lost})]
-        every = every.assign(reason="")
+        known = [r for r in building.requests(run, beyond, generator) if r.key in run.recordings]
+        read = building.answers(await ask(known, run.recordings))
+        lost = read.loc[read["status"] != "graded", "item"]
+        every = every[every["item"].isin({*here, *beyond["item"]} - {*lost})].assign(reason="")
     found = detection.notes(every, pd.concat(files(run).values(), ignore_index=True))
     if unknown:
         found |= {detection.EXPERT: {}, detection.OTHER: {}}
     return {name: {i: texts[i] for i in here if i in texts} for name, texts in found.items()}
-
-
-async def detect_noted(run, items, notes, max_tokens, repeats, most_spans=detection.MOST_SPANS):
-    """Every model's detections with each note of `detection.notes`: {condition: frame}."""
-    return {
-        name: await detection.detect(run, items, max_tokens, repeats, texts, name, most_spans)
-        for name, texts in notes.items()
-    }
 
 
 # ---- for `Run.keep`
@@ -104,12 +86,11 @@ def kept(items, labels, detected, condition="", notes=None):
     condition: of detection.NOTES; notes: its {item: text}.
     """
     detected = detected.rename(columns={"why": "failed", "raw": "reply"})
-    right = detection.right_spans(items, labels)
-    made = _held(_judged(_beside(detected, items), items, labels, right))
-    said = condition.strip(", ") or "no note"
+    made = _held(detected, items, labels, labels)
+    name = condition.strip(", ") or "no note"
     return made.assign(
         model=made["evaluator"].str.removesuffix(condition),
-        configuration=[f"{said}, repeat {k + 1}" for k in made["repeat"]],
+        configuration=[f"{name}, repeat {k + 1}" for k in made["repeat"]],
         note=made["item"].map(notes) if notes else "",
         by="model",
     )
@@ -117,9 +98,8 @@ def kept(items, labels, detected, condition="", notes=None):
 
 def kept_readings(items, labels):
     """People's readings held against the labels, as rows that can be set beside models'."""
-    said = labels.rename(columns={"type": "marked_as", "reason": "reply"})
-    right = detection.right_spans(items, labels)
-    made = _held(_judged(_beside(said, items), items, labels.head(0), right))
+    readings = labels.rename(columns={"type": "marked_as", "reason": "reply"})
+    made = _held(readings, items, labels.head(0), labels)
     return made.assign(
         model=made["group"] + ": " + made["repeat"].astype(str),
         configuration="no note, repeat 1",
@@ -129,14 +109,14 @@ def kept_readings(items, labels):
     )
 
 
-def _beside(said, items):
-    """Rows on items with the items' columns, but those that both have."""
-    both = [c for c in items if c in said and c != "item"]
-    return joined(said, items.drop(columns=both), validate="many_to_one", whole="left")
+def _held(rows, items, people, labels):
+    """Readings of items with the items' other columns; a reading is right if the label says so too.
 
-
-def _held(made):
-    """Rows with what was said (`yes`) as a verdict, which is right if the label says so too."""
+    people: labels that are shown beside the answer. labels: those with labelled spans.
+    """
+    both = [c for c in items if c in rows and c != "item"]
+    rows = joined(rows, items.drop(columns=both), validate="many_to_one", whole="left")
+    made = _judged(rows, items, people, detection.right_spans(items, labels))
     truth = made["hallucinated"].astype(float)
     return made.assign(judge=AGAINST, value=made["yes"].map(YES), right=made["yes"] == truth)
 

@@ -4,7 +4,6 @@ import re
 
 import pandas as pd
 
-from bedside.read import sources
 from bedside.read.checks import normal
 
 from .data import MENTION, difference
@@ -65,17 +64,3 @@ def fields(text):
     """The field labels of an EHR-style profile (3.1), in order: 'label: text' on a line."""
     parts = [line.partition(":") for line in text.splitlines()]
     return [label.strip() for label, _, more in parts if label.strip() and more.strip()]
-
-
-def frequencies(reference):
-    """The effects that have several frequencies: a series of these, as one text, by effect."""
-    kinds = reference.groupby("effect")["frequency"].unique()
-    return kinds[kinds.str.len() > 1].map(", ".join)
-
-
-def types_of_radiation(run, reference):
-    """The types and locations as released, where they may say more, in brackets, by themselves."""
-    types = reference["site"].unique()
-    if sources.here("radiation_reference"):
-        types = run.load("radiation_reference").columns[2:]
-    return pd.Series(types, index=types)

@@ -71,7 +71,7 @@ def _of_released(run, patients, reference):
     entries, base, site = reference.groupby("site").size(), patients["base"], patients["site"]
     hits, terms = site.map(entries), vocabulary(run)
     misfits = functools.cache(lambda: agreement.misfits(run, reference, site))
-    types = checks.types_of_radiation(run, reference)
+    types = run.load("radiation_reference").columns[2:].to_series()  # and locations
     whole = not run.limit  # all patients are read
     return {
         "patients": len(patients),

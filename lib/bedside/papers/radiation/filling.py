@@ -1,7 +1,7 @@
 """Radiation: missing fields of patient records, filled by a model (section 3.1).
 
-    gaps = filling.incomplete(run, ["medications", "last_visit"], 3)
-    filled = await filling.filled(run, gaps, 1000)
+    gaps = filling.incomplete(run, 3)
+    filled = await filling.filled(run, gaps)
 
 The records before filling aren't released, so these are invented ones with fields taken out.
 """
@@ -10,7 +10,6 @@ import re
 
 import pandas as pd
 
-from bedside import choose
 from bedside.asking import models
 from bedside.asking.replies import response_format
 from bedside.judging import parsing
@@ -18,7 +17,8 @@ from bedside.read.sources import first_items
 
 from .data import FIELDS
 
-GAP = "(missing)"
+GAP, TAKEN = "(missing)", ["medications", "last_visit"]
+MOST_TOKENS = 1000  # of a filled record, or an entry's most_tokens where lower
 SIGNS = re.compile(r"\b(radiation|radiotherapy|irradiat\w*|gy|cancer|\w*carcinoma|tumou?r)\b", re.I)
 OUTCOMES = {  # of a reply: whether only what was missing changed, and whether all of it is filled
     "status": "usable, %",
@@ -28,16 +28,10 @@ OUTCOMES = {  # of a reply: whether only what was missing changed, and whether a
 }
 
 
-def incomplete(run, missing, size=0):
-    """Records of the sample without the fields `missing`: frame item and FIELDS, a gap empty.
-
-    size: the first so many; 0: all. Raises BedsideError for an unknown field.
-    """
-    for field in missing:
-        choose(field, FIELDS, "field")
-    records = run.load("radiation_profiles_sample")[["item", *FIELDS]]
-    records = first_items(run, records.head(size or len(records)))
-    return records.assign(**dict.fromkeys(missing, ""))
+def incomplete(run, size=1):
+    """The sample's first records without the fields TAKEN: frame item and FIELDS, a gap empty."""
+    records = run.load("radiation_profiles_sample")[["item", *FIELDS]].head(size)
+    return first_items(run, records).assign(**dict.fromkeys(TAKEN, ""))
 
 
 def prompt(run, record):
@@ -46,7 +40,7 @@ def prompt(run, record):
     return run.prompt("fill", record="\n".join(lines), fields=list(FIELDS), gap=GAP)
 
 
-async def filled(run, records, max_tokens):
+async def filled(run, records):
     """The records as the run's models return them: a row for each record and model.
 
     Frame item, model, status (filled, rejected, or why nothing can be read), new ({field: text} of
@@ -56,7 +50,7 @@ async def filled(run, records, max_tokens):
     given = {r["item"]: r for r in records.to_dict("records")}
     form = response_format("record", **dict.fromkeys(FIELDS, {"type": "string"}))
     asked = {item: prompt(run, record) for item, record in given.items()}
-    requests = models.requests_to(run, asked, max_tokens, response_format=form, kind="record")
+    requests = models.requests_to(run, asked, MOST_TOKENS, response_format=form, kind="record")
     rows = []
     for reply in await run.ask(requests, "filled records"):
         verdict = parsing.read(reply, _record)

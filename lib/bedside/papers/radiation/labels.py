@@ -1,9 +1,11 @@
 """Radiation: what raters decide about pairs and lists (3.5), and how their labels are stored."""
 
+import tomllib
+from pathlib import Path
+
 from bedside.publish.judged_items import text_of
 
 from .display import DECISIONS
-from .matching import FLAGS
 
 
 def record(row: dict, value: str, by: str) -> dict:
@@ -34,57 +36,13 @@ def flag(row: dict, value: str, by: str) -> dict:
     return {**said, "label": value, "labelled_by": by}
 
 
-RIGHT, WRONG, LOST = FLAGS
-WORDS = {
-    RIGHT: "right",
-    WRONG: "false positive: the item means something else than the term",
-    LOST: "false negative: it means a term of the reference that nothing else took",
+FUNCTIONS = {
+    "side_effect": {"record": record},
+    "side_effect_list": {"record": flag, "split": pieces},
 }
-TASKS = (
-    dict(
-        name="side_effect",
-        paper="radiation",
-        title="Radiation: side effects",
-        question="Do the predicted and the reference term name the same side effect?",
-        guide=(
-            "The same: one thing in different words. Different: a family and one of its members, a"
-            " cause and its consequence, the same complaint at another place."
-        ),
-        examples=(
-            ("tiredness, and fatigue", "same", "two words for one thing"),
-            ("redness of the skin, and skin reaction", "different", "a member and its family"),
-            ("swelling of the arm, and swelling of the breast", "different", "another place"),
-        ),
-        choices=(("1", "same", "the same side effect"), ("2", "different", "different ones")),
-        sections=("3.5 pairs of this run",),
-        shows=("Reference term",),
-        reply="Predicted side effect",
-        positive="same",
-        file="radiation/rated.jsonl",
-        record=record,
-    ),
-    dict(
-        name="side_effect_list",
-        paper="radiation",
-        title="Radiation: what the matcher made of a list",
-        question="Is the matcher right about this item of the list?",
-        guide=(
-            "Each list comes item by item, with the reference of the patient's site and all that"
-            " was decided on the list. One item counts for one term, and one term for one item: a"
-            " second item for a term is rightly left alone."
-        ),
-        examples=(
-            ("tiredness → fatigue", "right", "two words for one thing"),
-            ("pain in the ribs → broken rib", "false positive", "pain isn't a fracture"),
-            ("tiredness → none, though fatigue is free", "false negative", "nothing else took it"),
-        ),
-        choices=tuple((str(n), *both) for n, both in enumerate(WORDS.items(), 1)),
-        sections=("4 lists",),
-        shows=("Reference of the site", DECISIONS),
-        reply="Item → term",
-        positive=RIGHT,
-        split=pieces,
-        file="radiation/flagged.jsonl",
-        record=flag,
-    ),
+ASKED = tomllib.loads(Path(__file__).with_name("tasks.toml").read_text("utf-8"))
+TASKS = tuple(
+    {"name": name, "paper": "radiation", **FUNCTIONS[name]}
+    | {k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()}
+    for name, fields in ASKED.items()
 )

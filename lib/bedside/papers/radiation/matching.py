@@ -172,16 +172,6 @@ async def compared(run, lists, judge):
     return pd.DataFrame(rows.values(), columns=[*PAIR, "match", "by_model"])
 
 
-def comparer(run, items, few):
-    """(the model that compares lists, the patients whose lists it compares).
-
-    The run's judge compares all; if that is no model, the embedded one the first `few` (0: all).
-    """
-    if run.judge in MATCHERS:
-        return EMBEDDED, items.head(few or len(items))
-    return run.judge, items
-
-
 def _alike(matcher, lists):
     """A matcher's pairs for each of several lists of terms; each wording is looked up once."""
     said = list(dict.fromkeys(t for terms in lists for t in terms))

@@ -4,7 +4,6 @@ A frame of scored lists has a row for each list. Everything is averaged over pat
 intervals.
 """
 
-import itertools
 import re
 from collections.abc import Sequence
 
@@ -32,8 +31,8 @@ KEYS = ["item", "model", "regime", "profile"]
 BESIDE = {"specified": "", "base": ", base profile"}  # what columns of scores are called beside
 
 
-def counted(matches: pd.DataFrame, reference: pd.DataFrame, terms: Sequence[str]) -> pd.DataFrame:
-    """Matched lists with what their scores are made of: `matches` plus size, hits, found and LOOSE.
+def scored(matches: pd.DataFrame, reference: pd.DataFrame, terms: Sequence[str]) -> pd.DataFrame:
+    """Matched lists with METRICS, and what these are made of: size, hits, found and LOOSE.
 
     size: of the site's reference. hits: the size of a largest one-to-one matching. found: the
     reference effects in it. LOOSE: the share of items, and of reference effects, with any match, as
@@ -41,32 +40,19 @@ def counted(matches: pd.DataFrame, reference: pd.DataFrame, terms: Sequence[str]
     """
     belongs, rows = belonging(reference, terms), []
     for r in whole(matches).itertuples():
-        size = int(belongs[r.site].sum())
-        if r.match != "graded":
-            rows.append({"size": size, "found": None})
-            continue
-        pairs = r.pairs * belongs[r.site]
-        matched = one_to_one(pairs)
-        rows.append(
-            {
-                "size": size,
+        row = {"size": int(belongs[r.site].sum()), "found": None}
+        if r.match == "graded":
+            pairs = r.pairs * belongs[r.site]
+            matched = one_to_one(pairs)
+            row |= {
                 "hits": int((matched >= 0).sum()),
                 "found": {terms[i] for i in matched if i >= 0},
                 "loose_precision": pairs.any(1).mean(),
-                "loose_recall": pairs.any(0).sum() / size,
+                "loose_recall": pairs.any(0).sum() / row["size"],
             }
-        )
-    return matches.join(pd.DataFrame(rows, index=matches.index).reindex(columns=COUNTED))
-
-
-def scored(matches: pd.DataFrame, reference: pd.DataFrame, terms: Sequence[str]) -> pd.DataFrame:
-    """`counted` lists that are `rated`."""
-    return rated(counted(matches, reference, terms))
-
-
-def rated(lists: pd.DataFrame) -> pd.DataFrame:
-    """`counted` lists with METRICS, which notebooks 02 and 03 compute in the open."""
-    return lists.assign(**rates(lists["hits"], lists["terms"].str.len(), lists["size"]))
+        rows.append(row)
+    made = matches.join(pd.DataFrame(rows, index=matches.index).reindex(columns=COUNTED))
+    return made.assign(**rates(made["hits"], made["terms"].str.len(), made["size"]))
 
 
 def whole(lists):
@@ -97,8 +83,8 @@ def sets(graded, terms):
         if r.match == "graded":
             words, meant = normals(r.terms), one_to_one(r.pairs)
             meanings = {terms[i] if i >= 0 else words[t] for t, i in zip(r.terms, meant)}
-        rows.append((*(getattr(r, k) for k in KEYS), set(words.values()), meanings))
-    return pd.DataFrame(rows, columns=[*KEYS, "words", "meanings"])
+        rows.append({"words": set(words.values()), "meanings": meanings})
+    return graded[KEYS].join(pd.DataFrame(rows, index=graded.index))
 
 
 def pairs(lists):
@@ -180,10 +166,8 @@ SHARES = {
     "none": "no list, %",
     "truncated": "cut off at the limit, %",
 }
-PARTS = {
-    "elsewhere": "items of another part of the body, %",
-    "off": "items that are not on the list, %",
-}
+ELSEWHERE = {"elsewhere": "items of another part of the body, %"}
+OFF = {"off": "items that are not on the list, %"}
 
 
 def health(lists, run):
@@ -197,15 +181,21 @@ def health(lists, run):
     words = normals([w for ws in run.load("radiation_elsewhere")["words"] for w in ws])
     other = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(set(words.values()))))})\b")
     lists = checks.complete(lists, [*KEYS, "truncated"])
-    made = lists[[*KEYS, "truncated"]].assign(none=lists["status"] != "listed")
-    there = lists[lists["status"] == "listed"]
+    there = lists.loc[lists["status"] == "listed"]
     names = normals([t for terms in there["terms"] for t in terms])
-    named = there["terms"].map(lambda terms: [names[t] for t in terms])
-    made["items"], made["repeated"] = there["terms"].map(len), there["repeated"]
-    made["sized"] = made["items"].between(LEAST, MOST).astype("boolean").mask(made["none"])
-    made["elsewhere"] = named.map(lambda ts: 100 * np.mean([bool(other.search(t)) for t in ts]))
-    made["off"] = named.map(lambda ts: 100 * np.mean([t not in known for t in ts]))
-    return made
+
+    def share(of):
+        return there["terms"].map(lambda terms: 100 * np.mean([bool(of(names[t])) for t in terms]))
+
+    items, none = there["terms"].map(len), lists["status"] != "listed"
+    return lists[[*KEYS, "truncated"]].assign(
+        none=none,
+        items=items,
+        repeated=there["repeated"],
+        sized=items.between(LEAST, MOST).astype("boolean"),
+        elsewhere=share(other.search),
+        off=share(lambda name: name not in known),
+    )
 
 
 def described(run, graded):
@@ -214,22 +204,18 @@ def described(run, graded):
     Beside them stand the scores of lists that aren't truncated where some are, and why there is no
     reply.
     """
-    made, by = health(graded, run), ["model", "regime"]
+    looks, by, row = health(graded, run), ["model", "regime"], "{model}, {regime}"
     chosen = graded["regime"].str.startswith("selection").any()
-    parts = PARTS if chosen else {"elsewhere": PARTS["elsewhere"]}
     cut = graded["truncated"].astype(bool)
-    uncut = graded[graded.assign(cut=cut).groupby(by)["cut"].transform("any") & ~cut]
+    uncut = graded[cut.groupby([graded[k] for k in by]).transform("any") & ~cut]
     names = {metric: f"{name} of the uncut" for metric, name in METRICS.items()}
-    why = [
-        no_answer_rows(", ".join(key), g["reply_status"])
-        for key, g in checks.groups(graded, by, texts=["reply_status"])
+    rows = [
+        means(looks, COUNTS, row, scale=(0, np.inf)).assign(worst=None, best=None),
+        means(looks, SHARES, row),
+        means(looks, ELSEWHERE | (OFF if chosen else {}), row, scale=(0, 100)),
     ]
-    as_row = {"row": "{model}, {regime}"}
-    found = [
-        means(made, COUNTS, **as_row, scale=(0, np.inf)).assign(worst=None, best=None),
-        means(made, SHARES, **as_row),
-        means(made, parts, **as_row, scale=(0, 100)),
-        means(uncut, names, **as_row) if len(uncut) else None,
-        frame(itertools.chain(*why)),
-    ]
-    return pd.concat([rows for rows in found if rows is not None and len(rows)], ignore_index=True)
+    if len(uncut):
+        rows.append(means(uncut, names, row))
+    for key, part in checks.groups(graded, by, texts=["reply_status"]):
+        rows.append(frame(no_answer_rows(row.format(**dict(zip(by, key))), part["reply_status"])))
+    return pd.concat([part for part in rows if len(part)], ignore_index=True)

@@ -55,29 +55,24 @@ async def listed(run, patients, regimes, max_tokens):
     return read_all(every)
 
 
-async def counted(run, lists, reference, terms, judge=None, shown=SITE):
-    """Lists matched by the run's matcher or another, with `scores.counted`.
+async def graded(run, lists, reference, terms, judge=None, shown=SITE):
+    """Lists matched by the run's matcher or another, with `scores.scored`.
 
     shown: of SHOWN, what a model as matcher sees: the reference of the site (3.5), or all terms.
     """
     sees = None
     if choose(shown, SHOWN, "shown") == SITE:
-        mine = scores.belonging(reference, terms).items()
-        sees = {site: [t for t, belongs in zip(terms, them) if belongs] for site, them in mine}
-    return scores.counted(await matching.matched(run, lists, judge, sees), reference, terms)
-
-
-async def graded(run, lists, reference, terms, judge=None, shown=SITE):
-    """As `counted`, with the scores (`scores.rated`)."""
-    return scores.rated(await counted(run, lists, reference, terms, judge, shown))
+        belonging = scores.belonging(reference, terms).items()
+        sees = {site: [t for t, own in zip(terms, belongs) if own] for site, belongs in belonging}
+    return scores.scored(await matching.matched(run, lists, judge, sees), reference, terms)
 
 
 RECALLED = ["nothing matched", "less than half matched", "half or more matched"]
 LIST = "site regime profile listed size hits precision recall f1 matched".split()  # for `Run.keep`
 
 
-async def by_each_matcher(run, said, patients, reference, terms, shown=SITE):
-    """Lists for `Run.keep`: a row for each matcher, the run's (`said`, as `graded`) and others.
+async def by_each_matcher(run, of_run, patients, reference, terms, shown=SITE):
+    """Lists for `Run.keep`: a row for each matcher, the run's (`of_run`, as `graded`) and others.
 
     A list is right if half or more of its site's reference matched. meant: the number of the term
     that each item is taken for, -1 for none; matched: the same as text, counted from 1. other:
@@ -85,59 +80,53 @@ async def by_each_matcher(run, said, patients, reference, terms, shown=SITE):
     reference of the site.
     """
     belongs = scores.belonging(reference, terms)
-
-    lists = said.drop(columns=["match", "pairs", "call", *scores.COUNTED, *scores.METRICS])
+    lists = of_run.drop(columns=["match", "pairs", "call", *scores.COUNTED, *scores.METRICS])
 
     async def matched(asking, judge):
         made = await graded(asking, lists, reference, terms, judge, shown)
         lost = (made["match"] == "error") & (made["status"] == "listed")
         return made.assign(raw=made["answer"].mask(lost, NOT_RECORDED))
 
-    made = await verdicts_by_judge(run, matched, said.assign(raw=said["answer"]), [matching.EXACT])
+    first = of_run.assign(raw=of_run["answer"])
+    made = await verdicts_by_judge(run, matched, first, [matching.EXACT])
     meant = [
         matching.one_to_one(r.pairs * belongs[r.site]).tolist() if r.match == "graded" else None
         for r in made.itertuples()
     ]
     level = (made["recall"] > 0).astype(int) + (made["recall"] >= 0.5)
-    lines = {
-        "configuration": made["regime"] + ", " + made["profile"],
-        "read": made["status"],
-        "status": made["match"].where(made["judge"] != "", ""),
-        "value": [RECALLED[k] for k in level],
-        "right": level == 2,
-        "raw": made["raw"].where((made["match"] != "graded") & (made["judge"] != ""), ""),
-        "meant": meant,
-        "listed": [len(t) for t in made["terms"]],
-        "matched": [" ".join(str(i + 1) for i in sorted(m or ()) if i >= 0) for m in meant],
+    made = made.drop(columns=["pairs", "found"]).assign(
+        configuration=made["regime"] + ", " + made["profile"],
+        read=made["status"],
+        status=made["match"].where(made["judge"] != "", ""),
+        value=[RECALLED[k] for k in level],
+        right=level == 2,
+        raw=made["raw"].where((made["match"] != "graded") & (made["judge"] != ""), ""),
+        meant=meant,
+        listed=[len(t) for t in made["terms"]],
+        matched=[" ".join(str(i + 1) for i in sorted(m or ()) if i >= 0) for m in meant],
+        titled=made["profile"] + " record, " + made["site"],
+        vocabulary=[terms] * len(made),
+    )
+    known = {
+        (r.item, r.model, r.regime, r.profile): {"terms": r.terms, "meant": r.meant}
+        for r in made[made["judge"] == run.judge].itertuples()
     }
-    made = made.drop(columns=["pairs", "found"]).assign(**lines)
-    made["other"] = _others(made[made["judge"] == run.judge], made)
-    made["titled"] = made["profile"] + " record, " + made["site"]
+    swapped = made["profile"].map(dict(zip(data.PROFILES, data.PROFILES[::-1])))
+    keys = zip(made["item"], made["model"], made["regime"], swapped)
+    made["other"] = [known.get(key) for key in keys]  # None where there is none
     named = reference["effect"] + " (" + reference["onset"] + ", " + reference["frequency"] + ")"
-    for name, said in (("effects", reference["effect"]), ("reference", named)):
-        made[name] = made["site"].map(said.groupby(reference["site"]).agg(list))
-    made["vocabulary"] = [terms] * len(made)
+    for name, effects in (("effects", reference["effect"]), ("reference", named)):
+        made[name] = made["site"].map(effects.groupby(reference["site"]).agg(list))
     records = patients[["item", *data.PROFILES]]
     return joined(made, records, validate="many_to_one", whole="left")
-
-
-def _others(mine, rows):
-    """Of each row the terms and meant of the patient's other list, None where there is none."""
-    there = {
-        (r.item, r.model, r.regime, r.profile): {"terms": r.terms, "meant": r.meant}
-        for r in mine.itertuples()
-    }
-    swapped = dict(zip(data.PROFILES, data.PROFILES[::-1]))
-    keys = zip(rows["item"], rows["model"], rows["regime"], rows["profile"].map(swapped))
-    return [there.get(key) for key in keys]
 
 
 async def pairs_by_each_matcher(run, pairs):
     """Pairs of terms with each matcher's verdict, for `Run.keep`, as `by_each_matcher`."""
 
     async def matched(asking, judge):
-        found = await matching.match_labelled(asking, pairs, judge)
-        return joined(pairs.assign(item=pairs["pair"]), found)
+        verdicts = await matching.match_labelled(asking, pairs, judge)
+        return joined(pairs.assign(item=pairs["pair"]), verdicts)
 
     made = await verdicts_by_judge(run, matched, more=[matching.EXACT])
     ours = made["label"].notna()
@@ -156,12 +145,9 @@ def nearest(lists, terms):
     """Each predicted item of the lists, paired with the term that is nearest in letters."""
     from rapidfuzz import fuzz, process
 
-    names = normals([t for mine in lists["terms"] for t in mine])
-    said = {names[t]: t for mine in lists["terms"] for t in mine}  # of several spellings the last
-    return pd.DataFrame(
-        [
-            (f"pair-{n:04}", t, process.extractOne(t, terms, scorer=fuzz.WRatio)[0])
-            for n, t in enumerate(said.values(), 1)
-        ],
-        columns=["pair", "predicted", "reference"],
-    ).assign(kind="this run's lists", why="", label=None)
+    items = lists["terms"].explode().dropna()
+    items = items.groupby(items.map(normals(items)), sort=False).last()  # of several spellings
+    rows = [(t, process.extractOne(t, terms, scorer=fuzz.WRatio)[0]) for t in items]
+    made = pd.DataFrame(rows, columns=["predicted", "reference"])
+    made["pair"] = [f"pair-{n:04}" for n in range(1, len(made) + 1)]
+    return made.assign(kind="this run's lists", why="", label=None)

@@ -28,7 +28,7 @@ class Material(seminar.Sheet):
 
     def __init__(self):
         run = self.run = seminar.run("medhalu", "03_expert_in_the_loop")
-        self.items = seminar.finished(study.benchmark(run, "built", 0, "", 0))
+        self.items = seminar.finished(study.benchmark(run, "built", 0, ""))
         self.labels = annotations(run, self.items)
         parts = [seminar.graded("medhalu", s, study.AGAINST) for s in ("detection", "notes")]
         read = pd.concat(parts, ignore_index=True)

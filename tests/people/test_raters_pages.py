@@ -1,4 +1,4 @@
-"""Annotation: what raters see, which rows they get, and that no label is ever lost."""
+"""Raters' pages without a browser: what they show, what comes back, and that no label is lost."""
 
 import collections
 import json
@@ -7,17 +7,21 @@ import subprocess
 import sys
 
 import annotation_rows
+import numpy as np
 import pytest
 import raters_labels
-from annotation_rows import DIALOGUE, SECRET, TASKS, many, row
+from annotation_rows import BURN, DIALOGUE, SECRET, SPANS, TASKS, many, mine, row
 
 import rater_pages
 from bedside import BedsideError, annotation
-from bedside.annotation import Log, Session, alias, grouped, handed, sampling, tasks
+from bedside import __main__ as steps
+from bedside.annotation import Log, alias, handed, raters, tasks
 from bedside.asking import registry
-from bedside.asking.store import digest
 from bedside.publish import judged_items
-from rater_pages import back, data, label, out
+from bedside.publish.judged_items import text
+from bedside.read.surroundings import here
+from judged import kept_in
+from rater_pages import FIRST, answer, back, data, label, out, said
 
 own = annotation_rows.own  # a fixture
 
@@ -52,7 +56,7 @@ def test_records_name_no_model_and_no_configuration(tmp_path):
         return {"values": [], "refused": "faulty", "reason": "x"}
 
     for task in TASKS:
-        how = {"size": 12, "tiny": True}
+        how = {"size": 4, "tiny": True}
         page = rater_pages.answer(tmp_path, shown, task, "Ann", refuse, **how)
         text = (tmp_path / f"labels/{task}/Ann.jsonl").read_text()
         assert not [n for n in names if n in text]
@@ -61,9 +65,12 @@ def test_records_name_no_model_and_no_configuration(tmp_path):
 
 
 def test_a_repetition_and_a_hostile_text_look_like_any_item(tmp_path):
-    hostile = "<script>x</script> \u202e \ud800 end"
+    hostile = "</script><script>document.title = 'gone'</script> {{ 7 * 7 }} \ud800 end"
     rows = [row("cm-1", reply=hostile), *many(6)]
-    items = data(out(tmp_path, rows, "presupposition", ["Ann"], repetitions=0.5)["Ann"])["items"]
+    page = out(tmp_path, rows, "presupposition", ["Ann"], repetitions=0.5)["Ann"]
+    assert page.count("<script") == page.count("</script>") == 2
+    assert "default-src 'none'" in page and "http" not in page.split("<body>")[1]
+    items = data(page)["items"]
     bare = [{k: v for k, v in i.items() if k != "again"} for i in items]
     again = [b for i, b in zip(items, bare) if i["again"]]
     assert len(items) == 11 and len(again) == 4 and all(bare.count(b) == 2 for b in again)
@@ -80,12 +87,9 @@ def names(drawn):
 @pytest.mark.parametrize(
     "counts, size, drawn",
     [
-        ([60, 30, 10], 10, [6, 3, 1]),
         # 0.8, 0.1 and 0.1 get one each; what is left goes to the first
         ([90, 8, 1, 1], 10, [7, 1, 1, 1]),
         ([50, 30, 20], 4, [2, 1, 1]),  # shares 2, 1.2, 0.8
-        ([3, 2], 5, [3, 2]),
-        ([97, 2, 1], 3, [1, 1, 1]),
     ],
 )
 def test_strata_are_drawn_by_largest_remainder(counts, size, drawn):
@@ -123,23 +127,17 @@ def test_only_replies_of_the_task_and_each_text_once(own):
     assert annotation.rows(document)[0]["shared"] == [DIALOGUE]
 
 
-@pytest.mark.parametrize("size, share, repeated", [(30, 0.1, 3), (10, 0.5, 5), (2, 0.1, 1)])
-def test_repetitions_come_later_and_apart(size, share, repeated):
-    rows, task = many(40), tasks()["presupposition"]
-    for seed in range(20):
-        drawn = names(annotation.sample(rows, task, size, seed, repetitions=share))
-        again = [i for i, (_, repetition) in enumerate(drawn) if repetition]
-        assert len(again) == repeated and len(drawn) == size + repeated
-        for i in again:
-            assert i - drawn.index((drawn[i][0], False)) > min(sampling.APART, size // 2)
-
-
 TEAM = ("Ann", "Ben", "Cem")
 
 
 def queue(rows, rater, raters=TEAM, **other):
     given = {"size": 0, "repetitions": 0.0, "overlap": 0.2, "raters": raters} | other
-    return [e.row["id"] for e in Session(rows, "presupposition", rater, **grouped(**given)).queue]
+    return [
+        e.row["id"]
+        for e in annotation.Session(
+            rows, "presupposition", rater, **annotation.grouped(**given)
+        ).queue
+    ]
 
 
 def of_models(**sizes):
@@ -170,33 +168,116 @@ def test_shares_overlap_as_asked_keep_the_strata_and_leave_nothing_out(monkeypat
         queue(rows, "Dan")
 
 
-def test_ten_batches_of_fifty_with_three_raters_each(monkeypatch, tmp_path):
-    """500 rows of three strata of 275, 59 and 166; every batch has a tenth of each."""
-    monkeypatch.setattr("bedside.annotation.log.FOLDER", tmp_path)
-    there = of_models(a=275, b=59, c=166)
-    model = {r["id"]: r["model"] for r in there}
-    team = [f"reader {n:02}" for n in range(30)]
-    batch = annotation.assigned(team, 10)
-    assert collections.Counter(batch.values()) == dict.fromkeys(range(1, 11), 3)
-    queues = {r: queue(there, r, team, batches=10) for r in team}
-    texts = {n: {frozenset(queues[r]) for r in team if batch[r] == n} for n in range(1, 11)}
-    assert all(len(sets) == 1 for sets in texts.values())  # the three see the same fifty
-    parts = [next(iter(sets)) for sets in texts.values()]
-    assert [len(p) for p in parts] == [50] * 10 and len(set.union(*map(set, parts))) == 500
-    for p in parts:
-        counts = collections.Counter(model[id] for id in p)
-        assert counts["a"] in (27, 28) and counts["b"] in (5, 6) and counts["c"] in (16, 17)
-    assert queue(there[::-1], team[7], team[::-1], batches=10) == queues[team[7]]
+# ---- labels that come back
+
+
+TAKEN = [
+    ("presupposition", {"values": ["-1"]}),
+    ("hallucination", {"values": ["no"], "reason": "all of it is right"}),
+    ("hallucination", {"values": ["yes"], "type": ["fact"], "spans": ["Iron heals burns"]}),
+    ("adherence", {"values": []}),
+    ("adherence", {"values": ["logic", "attitude", "logic"]}),
+]
+
+
+FAULTS = [
+    ("presupposition", {"values": ["2"]}, "not a choice"),
+    ("presupposition", {"values": []}, "choose one"),
+    ("presupposition", {"values": ["1"], "type": ["fact"]}, "no type"),
+    ("presupposition", {"values": ["1"], "spans": ["Rest"]}, "no span"),
+    ("presupposition", {"values": [], "refused": "undecided"}, "say why"),
+    ("presupposition", {"values": [], "reason": " ", "refused": "faulty"}, "say what is wrong"),
+    ("presupposition", {"values": [], "reason": "x", "refused": "tired"}, "not a refusal"),
+    ("presupposition", {"values": ["1"], "reason": "x", "refused": "faulty"}, "has no value"),
+    ("hallucination", {"values": ["yes"]}, "needs a type"),
+    ("hallucination", {"values": ["yes"], "type": ["fact"], "spans": [" "]}, "at least one span"),
+    ("hallucination", {"values": ["yes"], "type": ["fact"], "spans": ["zinc"]}, "not in the"),
+    ("hallucination", {"values": ["no"], "type": ["fact"]}, "has no type"),
+    (
+        "hallucination",
+        {"values": [], "spans": ["Rest"], "reason": "x", "refused": "faulty"},
+        "no value",
+    ),
+    ("adherence", {"values": ["rude"]}, "not a choice"),
+    ("presupposition", {"id": "0" * 20}, "its item isn't on this rater's page"),
+    ("presupposition", {"at": "2026-11-25"}, "its time has no zone"),
+    ("presupposition", {"at": "yesterday"}, "line 2: "),
+    ("presupposition", {"values": "1"}, "expected array"),
+    ("presupposition", {"seconds": -5}, "seconds are"),
+    ("presupposition", "[" * 9000, "line 2: "),
+]
+
+
+@pytest.mark.parametrize("task, given, fault", [(*t, "") for t in TAKEN] + FAULTS)
+def test_a_file_with_a_fault_is_told_and_nothing_of_it_is_taken(tmp_path, task, given, fault):
+    how = tasks()[task]
+    blocks = [DIALOGUE] if task == "adherence" else []
+    rows = [row("x-1", how.paper, how.sections[0], reply=BURN, blocks=blocks)]
+    pages = out(tmp_path, rows, task, ["Ann", "Ben"])
+    given = label(pages["Ann"], 0) | given if isinstance(given, dict) else given
+    back(tmp_path / "back", "Ann.jsonl", pages["Ann"], given)
+    refused = {"values": [], "refused": "undecided", "reason": "?"}
+    back(tmp_path / "back", "Ben.jsonl", pages["Ben"], label(pages["Ben"], 0) | refused)
+    (told, other), faults = handed.taken(tmp_path / "back", tmp_path / "labels")
+    (item,) = data(out(tmp_path, rows, task, ["Ann"])["Ann"])["items"]
+    assert "1 new labels" in other and faults == bool(fault)
+    if fault:
+        assert "not taken: line 2" in told and fault in told and item["given"] is None
+    else:
+        assert item["given"]["value"] == "; ".join(sorted({*given["values"]}))
+
+
+RATERS = ["Anna Berg", "Jürgen Öz"]
+
+
+def test_what_comes_back_is_taken_in_once(tmp_path):
+    rows = [r | {"unit": r["item"]} for r in many(4)]
+    pages = out(tmp_path, rows, "presupposition", RATERS, group="expert", size=4)
+    for name, page in pages.items():
+        more = [label(page, 1, "0", reason="vague"), label(page, 1, "-1", "2026-11-25T10:05:00Z")]
+        refused = label(page, 2, refused="faulty", reason="two questions") | {"values": []}
+        back(tmp_path / "back", f"{name} (1).jsonl", page, label(page, 0), *more, refused)
+    for new in (4, 0):
+        told, faults = handed.taken(tmp_path / "back", tmp_path / "labels")
+        assert not faults and len(told) == 2
+        assert f"Jürgen Öz, presupposition: {new} new labels; 3 of 4 done, 1 of them" in told[1]
+    labels = raters.labels("presupposition", rows, tmp_path / "labels")
+    assert set(labels["rater"]) == set(RATERS) and set(labels["group"]) == {"expert"}
+    assert sorted(labels["value"].dropna()) == ["-1", "-1", "1", "1"]
+    again = data(out(tmp_path, rows, "presupposition", RATERS, group="expert", size=4)["Anna Berg"])
+    assert [bool(i["given"]) for i in again["items"]] == [True, True, True, False]
+
+
+def test_files_of_others_are_told(tmp_path, monkeypatch, capsys):
+    page = out(tmp_path, many(2), "presupposition", RATERS)["Anna Berg"]
+    where = tmp_path / "back"
+    back(where, "a.jsonl", page, label(page, 0), hand="0" * 12)
+    back(where, "b.jsonl", page, hand="../../x")
+    back(where, "c.jsonl", page, task="nonsense\x1b[2J")
+    back(where, "d.jsonl", page, rater="../Jo")
+    (where / "e.docx").write_bytes(b"PK\x03\x04\xff")
+    (where / "f.jsonl").write_bytes(b"")
+    told, refused = handed.taken(where, tmp_path / "labels")
+    assert refused == 6 and all("not taken: " in t for t in told) and "\x1b" not in "".join(told)
+    assert "no page of 'Anna Berg' with this sample" in told[0]
+    monkeypatch.setattr(handed, "FOLDER", tmp_path / "labels")
+    with pytest.raises(SystemExit):
+        steps.main(["annotate", f"FROM={where}"])
+    assert "6 of 6 files were not taken" in capsys.readouterr().err
+    with pytest.raises(BedsideError, match="there is no file"):
+        handed.taken(tmp_path / "nowhere")
+
+
+def test_a_label_of_another_text_does_not_count(tmp_path):
+    rows = many(3)
+    answer(tmp_path, rows, "presupposition", "Ann", lambda item, n: "1")
+    changed = [rows[0] | {"reply": "rewritten"}, *rows[1:]]
+    items = data(out(tmp_path, changed, "presupposition", ["Ann"])["Ann"])["items"]
+    open_ = [i["answer"]["text"] for i in items if i["given"] is None]
+    assert open_ == ["rewritten"]
 
 
 # ---- logs
-
-
-@pytest.mark.parametrize("rater", ["", "../etc", "a/b", "a\\b", ".hidden", "a" * 41, "a\nb", "x:y"])
-def test_a_bad_name_of_a_rater_is_refused(tmp_path, rater):
-    with pytest.raises(BedsideError, match="1 to 40 letters"):
-        Log(tmp_path, "nfp", rater)
-    assert Log(tmp_path, "nfp", "Zoe\u0308").path == Log(tmp_path, "nfp", "Zoë").path
 
 
 def labelled(folder, rows):
@@ -232,7 +313,7 @@ APPEND = """
 import sys
 from bedside.annotation.log import KINDS, Log
 log = Log(sys.argv[1], "nfp", "Ann")
-for i in range(60):
+for i in range(20):
     record = {k: kind() if isinstance(kind, type) else 1.0 for k, kind in KINDS.items()}
     log.append({**record, "id": f"{sys.argv[2]}-{i}", "reason": "x" * 2000})
 """
@@ -242,7 +323,7 @@ def test_two_processes_at_once_lose_nothing(tmp_path):
     both = [subprocess.Popen([sys.executable, "-c", APPEND, str(tmp_path), name]) for name in "ab"]
     assert [p.wait() for p in both] == [0, 0]
     log = Log(tmp_path, "nfp", "Ann")
-    assert set(log.labels()) == {alias(f"{name}-{i}") for name in "ab" for i in range(60)}
+    assert set(log.labels()) == {alias(f"{name}-{i}") for name in "ab" for i in range(20)}
     assert not log.damaged
 
 
@@ -262,30 +343,4 @@ def test_a_label_that_does_not_reach_the_disk_is_not_said_to(monkeypatch, tmp_pa
     assert not refused and labelled(tmp_path, many(2)) == 2
     (tmp_path / "file").write_text("")
     with pytest.raises(BedsideError, match="can't be read"):
-        Session(many(2), "presupposition", "Ann", folder=tmp_path / "file")
-
-
-def test_files_of_before_there_were_refusals_and_aliases_go_on(tmp_path):
-    rows, path = many(3), tmp_path / "labels/presupposition/Ann.jsonl"
-    path.parent.mkdir(parents=True)
-    blank = dict.fromkeys(("group", "type", "reason"), "") | {"spans": [], "check": False}
-    blank |= {"rater": "Ann", "seconds": 1.5, "at": "2026-01-02T00:00:00+00:00", "sample": {}}
-    how = tasks()["presupposition"]
-    made = [
-        blank
-        | {k: one[k] for k in ("id", "paper", "item")}
-        | {"task": how.name, "value": "1", "text_sha256": digest(annotation.material(one, how))}
-        for one in rows[:2]
-    ]
-    path.write_text("".join(json.dumps(r) + "\n" for r in made))
-    page = out(tmp_path, rows, "presupposition", ["Ann"])["Ann"]
-    given = {alias(one["id"]): n for n, one in enumerate(rows)}
-    items = data(page)["items"]
-    assert {given[i["id"]] for i in items if i["given"]} == {0, 1}
-    second = next(n for n, i in enumerate(items) if given[i["id"]] == 1)
-    back(tmp_path / "back", "Ann.jsonl", page, label(page, second, "0"))
-    assert handed.taken(tmp_path / "back", tmp_path / "labels")[1] == 0
-    log = Log(tmp_path / "labels", "presupposition", "Ann")
-    assert [r["value"] for r in log.labels().values()] == ["1", "0"]  # the later line wins
-    last = path.read_text().splitlines()[-1]
-    assert labelled(tmp_path, rows) == 2 and not log.damaged and SECRET not in last
+        annotation.Session(many(2), "presupposition", "Ann", folder=tmp_path / "file")

@@ -1,94 +1,31 @@
-"""Labels that come back on raters' pages: which are taken, whose count, and what they are told."""
+"""A study's protocol on raters' pages: consent, checks, batches, background, reasons."""
 
+import collections
 import json
 
 import annotation_rows
+import numpy as np
 import pytest
-from annotation_rows import BURN, DIALOGUE, SPANS, many, mine, row
+from annotation_rows import BURN, SPANS, mine
 
-from bedside import BedsideError
-from bedside.annotation import handed, raters, tasks
+import rater_pages
+from bedside import __main__ as steps
+from bedside.annotation import handed, raters, rows, tasks
 from bedside.asking.store import digest
-from bedside.publish.judged_items import text
-from rater_pages import FIRST, answer, back, data, label, out
+from bedside.publish.judged_items import collect, text
+from bedside.read.surroundings import here
+from judged import kept_in
+from rater_pages import FIRST, answer, back, data, label, out, said
 
-own = annotation_rows.own  # fixtures
-session = annotation_rows.session
-
-
-# ---- labels
-
-
-TAKEN = [
-    ("presupposition", {"values": ["-1"]}),
-    ("hallucination", {"values": ["no"], "reason": "all of it is right"}),
-    ("hallucination", {"values": ["yes"], "type": ["fact"], "spans": ["Iron heals burns"]}),
-    ("adherence", {"values": []}),
-    ("adherence", {"values": ["logic", "attitude", "logic"]}),
-]
-FAULTS = [
-    ("presupposition", {"values": ["2"]}, "not a choice"),
-    ("presupposition", {"values": []}, "choose one"),
-    ("presupposition", {"values": ["1"], "type": ["fact"]}, "no type"),
-    ("presupposition", {"values": ["1"], "spans": ["Rest"]}, "no span"),
-    ("presupposition", {"values": [], "refused": "undecided"}, "say why"),
-    ("presupposition", {"values": [], "reason": " ", "refused": "faulty"}, "say what is wrong"),
-    ("presupposition", {"values": [], "reason": "x", "refused": "tired"}, "not a refusal"),
-    ("presupposition", {"values": ["1"], "reason": "x", "refused": "faulty"}, "has no value"),
-    ("hallucination", {"values": ["yes"]}, "needs a type"),
-    ("hallucination", {"values": ["yes"], "type": ["fact"], "spans": [" "]}, "at least one span"),
-    ("hallucination", {"values": ["yes"], "type": ["fact"], "spans": ["zinc"]}, "not in the"),
-    ("hallucination", {"values": ["no"], "type": ["fact"]}, "has no type"),
-    (
-        "hallucination",
-        {"values": [], "spans": ["Rest"], "reason": "x", "refused": "faulty"},
-        "no value",
-    ),
-    ("adherence", {"values": ["rude"]}, "not a choice"),
-]
-
-
-@pytest.mark.parametrize("task, given, fault", [(*t, "") for t in TAKEN] + FAULTS)
-def test_which_labels_are_taken(tmp_path, task, given, fault):
-    how = tasks()[task]
-    blocks = [DIALOGUE] if task == "adherence" else []
-    rows = [row("x-1", how.paper, how.sections[0], reply=BURN, blocks=blocks)]
-    page = out(tmp_path, rows, task, ["Ann"])["Ann"]
-    back(tmp_path / "back", "Ann.jsonl", page, label(page, 0) | given)
-    (told,), refused = handed.taken(tmp_path / "back", tmp_path / "labels")
-    (item,) = data(out(tmp_path, rows, task, ["Ann"])["Ann"])["items"]
-    if fault:
-        assert refused and fault in told and item["given"] is None
-    else:
-        assert item["given"]["value"] == "; ".join(sorted({*given["values"]}))
-
-
-def test_a_label_of_another_text_does_not_count(tmp_path):
-    rows = many(3)
-    answer(tmp_path, rows, "presupposition", "Ann", lambda item, n: "1")
-    changed = [rows[0] | {"reply": "rewritten"}, *rows[1:]]
-    items = data(out(tmp_path, changed, "presupposition", ["Ann"])["Ann"])["items"]
-    open_ = [i["answer"]["text"] for i in items if i["given"] is None]
-    assert open_ == ["rewritten"]
-
-
-WRONG = [({"task": "halucination"}, "did you mean"), ({"rater": "../x"}, "1 to 40")]
-WRONG += [({"group": "a/b"}, "expert, layperson"), ({"size": -1}, "size")]
-WRONG += [({"rater": " ADJUDICATED "}, "reserved"), ({"repetitions": 0.9}, "0 to 0.5")]
-WRONG += [({"rows": []}, "no replies for the task 'presupposition'")]
-
-
-@pytest.mark.parametrize("given, match", WRONG)
-def test_what_a_session_refuses(session, given, match):
-    with pytest.raises(BedsideError, match=match):
-        session(**{"rows": many(2), **given})
-
-
-# ---- a study's protocol
+own = annotation_rows.own  # a fixture
 
 
 CHECKS = {"Sun is green.": {"value": "yes", "type": "fact", "spans": ["Sun"]}}
+
+
 CHECKS |= {"Water is wet.": {"value": "no"}}
+
+
 ABOUT = {
     "consent": "You may stop.\n\n<b>Agree?</b>",
     "background": (("school", "Which school?", ("one", "two")), ("pet", "A pet?", ("cat", "dog"))),
@@ -155,8 +92,8 @@ def test_who_fails_an_attention_check_does_not_count(own, tmp_path):
         return one
 
     how = {"protocol": True, "group": "expert"}
-    for rater, said in says.items():
-        items = answer(tmp_path, rows, "own", rater, say(said), **how)["items"]
+    for rater, marks in says.items():
+        items = answer(tmp_path, rows, "own", rater, say(marks), **how)["items"]
         texts = [i["answer"]["text"] for i in items]
         assert len(texts) == 8 + 2 and {*CHECKS} < {*texts} and texts[0] not in CHECKS
         assert len({tuple(i) for i in items}) == 1  # nothing tells
@@ -199,3 +136,80 @@ def test_background_is_counted_for_five_raters_or_more(own, tmp_path):
     counted = raters.background("own", tmp_path / "labels")
     assert counted["raters"].tolist() == [5, 0, 1, 5, 0, 1]
     assert not {f"e{n}" for n in range(6)} & {*counted.astype(str).to_numpy().ravel()}
+
+
+TEAM = [f"reader {n:02}" for n in range(30)]
+
+
+def command(capsys, *given):
+    steps.main(["annotate", *given])
+    return capsys.readouterr().out
+
+
+def medhalu(folder, monkeypatch):
+    """A house with what the sample's MedHalu kept, and no labels."""
+    monkeypatch.setattr(here, "figures", str(folder))
+    kept_in(folder, "medhalu")
+    for room in ("handed", "log", "raters.together"):
+        monkeypatch.setattr(f"bedside.annotation.{room}.FOLDER", folder / "labels")
+    return rows(collect("sample", "medhalu"))
+
+
+def test_ten_batches_with_three_raters_each_by_the_protocol_of_medhalu(
+    tmp_path, monkeypatch, capsys
+):
+    """Each of 32 answers has three raters, who are compared; who fails a check doesn't count."""
+    known = medhalu(tmp_path, monkeypatch)
+    asked = ["TASK=hallucination", "PROTOCOL=1", "SIZE=0", "GROUP=expert"]
+    command(capsys, *asked, f"RATERS={', '.join(TEAM)}")
+    checks = {x["reply"]: x["right"] for x in tasks()["hallucination"].checks()}
+    seen, batches = collections.Counter(), collections.Counter()
+    for name in TEAM:
+        page = (tmp_path / f"annotate/hallucination-{name}.html").read_text("utf-8")
+        items = {i["id"]: i["answer"]["text"] for i in data(page)["items"]}
+        mine = frozenset(id for id, text in items.items() if text not in checks)
+        assert {*checks} <= {*items.values()} and 3 <= len(mine) <= 4
+        assert data(page)["entrance"]["consent"] and data(page)["training"]
+        batches[mine] += 1
+        seen.update(mine)
+
+        def say(item, n, name=name):
+            right = checks.get(item["answer"]["text"], {"value": "no"})
+            if right["value"] == "no" or name == "reader 07":
+                return "no"
+            marks = {"type": [right["type"]], "spans": right["spans"]}
+            return {"values": ["yes"], **marks, "reason": "it isn't", "source": "a handbook"}
+
+        entered = {
+            "entrance": {"Education": "Graduate in Medicine"},
+            "at": rater_pages.FIRST,
+        }
+        back(tmp_path / "back", f"{name}.jsonl", page, entered, *said(page, say))
+    assert len(seen) == 32 and {*seen.values()} == {3} and [*batches.values()] == [3] * 10
+    command(capsys, f"FROM={tmp_path / 'back'}")
+    labels = raters.labels("hallucination", known, tmp_path / "labels")
+    assert labels.attrs["failed"] == ["reader 07"] and set(labels["group"]) == {"expert"}
+    counts = labels.groupby("id")["rater"].nunique()
+    assert len(counts) == 32 and set(counts) == {2, 3} and counts.eq(2).sum() in (3, 4)
+    shown = raters.agreement(labels, "hallucination", np.random.default_rng(1))
+    together = ["reader 00 and reader 10", "reader 00 and reader 20", "reader 10 and reader 20"]
+    assert {*together} < {*shown["row"]} and "reader 00 and reader 01" not in {*shown["row"]}
+    counted = raters.background("hallucination", tmp_path / "labels")
+    told = counted.set_index(["question", "answer"])["raters"]
+    assert told["attention checks"].to_dict() == {"passed": 29, "failed": 1}
+    assert told["Education", "Graduate in Medicine"] == 30
+
+
+def test_raters_who_make_no_equal_batches_are_told_and_may_label_the_whole(
+    tmp_path, monkeypatch, capsys
+):
+    medhalu(tmp_path, monkeypatch)
+    asked = ["TASK=hallucination", "PROTOCOL=1", "SIZE=8", "RATERS=Ann,Ben"]
+    with pytest.raises(SystemExit):
+        steps.main(["annotate", *asked])
+    assert "10 for 2 raters" in capsys.readouterr().err
+    command(capsys, *asked, "BATCHES=0")
+    pages = [tmp_path / f"annotate/hallucination-{name}.html" for name in ("Ann", "Ben")]
+    ids = [{i["id"] for i in data(page.read_text("utf-8"))["items"]} for page in pages]
+    assert ids[0] == ids[1] and len(ids[0]) == 8 + 4
+    assert "'Ann': 1, 'Ben': 2" in command(capsys, *asked, "BATCHES=2")

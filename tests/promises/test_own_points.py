@@ -1,23 +1,17 @@
-"""Answers that a rubric gives points: each has a score, and those that fail can be looked at."""
+"""Answers that a rubric gives points: which of them fail, by default and by the rubric's limit."""
 
 import json
 import re
 from collections import Counter
 
-import pandas as pd
 import pytest
-from jupyter_client.provisioning import KernelProvisionerFactory
 
-import bedside
-from bedside import BedsideError, explorer
+from bedside import BedsideError, explorer, own
 from bedside.asking import registry
 from bedside.own import rubrics
-from bedside.read.surroundings import here
 from conftest import apart, completion
+from own_studies import compared
 
-ASKED = pd.DataFrame(
-    [(f"q{n}", f"What is number {n}?") for n in range(25)], columns=["item", "question"]
-)
 MET = ["a b c", "a b", "a c", "a", "b", "none"]  # what answers do, each four times
 RUBRICS = {  # {what a rubric says: (its text, its limit in percent, how many kinds fail)}
     # 17, 33, 0 and 50%; .1 + .2 is half of .6, though not in binary
@@ -27,16 +21,10 @@ RUBRICS = {  # {what a rubric says: (its text, its limit in percent, how many ki
 }
 
 
-@pytest.fixture
-def at(endpoint, root, tmp_path, monkeypatch):
-    """The fields of an entry; its judge can't decide on the last of 25 answers."""
-    known = dict(registry.entries())
-    monkeypatch.setattr(registry, "entries", lambda: known)
-    monkeypatch.setattr(here, "entries", {})
-    apart(monkeypatch, tmp_path)
-    monkeypatch.setenv("BEDSIDE_ROOT", str(root))  # of the kernel, which no warm process may be
-    factory = KernelProvisionerFactory.instance()
-    monkeypatch.setattr(factory, "default_provisioner_name", "local-provisioner")
+@pytest.mark.parametrize("kind", RUBRICS)
+def test_a_score_between_worst_and_best_is_a_score(kind, endpoint, tmp_path, monkeypatch):
+    """Of 25 answers the judge can't decide on the last."""
+    rubric, limit, kinds = RUBRICS[kind]
 
     def reply(_, body):
         text = body["messages"][-1]["content"]
@@ -48,22 +36,21 @@ def at(endpoint, root, tmp_path, monkeypatch):
         return completion("Perhaps." if does == "unsaid" else told)
 
     endpoint.script = reply
-    return {"provider": "test", "base_url": endpoint.url}
-
-
-@pytest.mark.parametrize("kind", RUBRICS)
-def test_a_score_between_worst_and_best_is_a_score(kind, at, tmp_path):
-    rubric, limit, kinds = RUBRICS[kind]
+    apart(monkeypatch, tmp_path)
+    for name in ("small", "judge"):
+        entry = {"provider": "test", "base_url": endpoint.url, "model": name}
+        monkeypatch.setitem(registry.entries(), name, registry.as_model(name, entry))
     (tmp_path / "rubric.csv").write_text("points,criterion,fails_at\n" + rubric)
-    small, judge = ({**at, "model": name} for name in ("small", "judge"))
-    found = bedside.study(ASKED, [small], judge, name="points", rubric=tmp_path / "rubric.csv")
+    lines = [f"q{n},What is number {n}?" for n in range(25)]
+    (tmp_path / "mine.csv").write_text("\n".join(["item,question", *lines]))
+    given = {"models": "small", "judge": "judge", "rubric": str(tmp_path / "rubric.csv")}
+    found = compared(str(tmp_path / "mine.csv"), **given)
     assert found.scores["n"].iloc[0] == 24
-    assert found.graded["right"].eq(0).sum() == 4 * kinds
-    assert found.graded["right"].isna().sum() == 1
-    text = (found.page.parent / "explorer.html").read_text(encoding="utf-8")
-    rights = Counter(v["right"] for r in explorer.read(text)[0]["rows"] for v in r["verdicts"])
+    page = explorer.html(own.document(found.own, found.verdicts))
+    content, shown = explorer.read(page)
+    rights = Counter(v["right"] for r in content["rows"] for v in r["verdicts"])
     assert rights == {False: 4 * kinds, True: 24 - 4 * kinds, None: 1}
-    assert f"at most {limit}% of the points" in explorer.read(text)[1]
+    assert f"at most {limit}% of the points" in shown
 
 
 LIMITS = [("r.md", "Fails at: 60 %\n\n- 5: names a\n- 3: names b\n", 0.6)]
