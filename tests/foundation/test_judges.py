@@ -136,7 +136,7 @@ def test_a_judge_that_graded_nothing_has_a_card_without_numbers():
 
 
 def test_a_judge_that_a_run_does_not_name_is_not_asked(run_of, served, endpoint):
-    """Its recorded verdicts count; the others are errors that say why, and a caption says so."""
+    """Its recorded verdicts count; the others are errors that say why."""
     run = run_of("cancer_myth", "03_evaluation")
     endpoint.script = lambda n, body: completion('{"score": 1}')
     how = {"values": GRADES, "template": "judge", "judge": served}
@@ -146,9 +146,8 @@ def test_a_judge_that_a_run_does_not_name_is_not_asked(run_of, served, endpoint)
     made = asyncio.run(other.grade(frame("a", "b"), **how))
     assert made["status"].tolist() == ["graded", "error"]
     assert made["raw"].iloc[1] == NOT_RECORDED and len(endpoint.bodies) == 1
-    assert served in judges.unasked(run, served, 1) and not judges.unasked(run, served, 0)
     run.models = [served]
-    assert judges.run_asking(run, served) is run and not judges.unasked(run, served, 1)
+    assert judges.run_asking(run, served) is run
 
 
 def test_verdicts_of_each_recorded_judge_are_kept_and_nobody_is_asked(run_of, served, endpoint):

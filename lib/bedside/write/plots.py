@@ -238,7 +238,7 @@ def _arrange(ax):
     arrows = [[t.xy, t.xyann] for t in ax.texts if not t.get_text()]
     lines = [Line(ax.transData.transform(arrow)) for arrow in arrows]
     for drawn in (x for x in ax.collections if hasattr(x, "get_segments")):
-        lines += [Line(drawn.get_transform().transform(s)) for s in drawn.get_segments()]
+        lines += [Line(drawn.get_transform().transform(s)) for s in drawn.get_segments() if len(s)]
     marks = []
     for line in (x for x in ax.lines if x.zorder > 0):
         path = line.get_transform().transform_path(line.get_path())
