@@ -1,5 +1,6 @@
 """The texts of a saved figure (SVG): what they say, how large they are, which box they fill."""
 
+import functools
 import re
 from xml.etree import ElementTree
 
@@ -43,7 +44,12 @@ def _texts(group):
         if said.tag is ElementTree.Comment and (m := DRAWN.match(drawn.get("transform", ""))):
             x, y, turned, scale = (float(v or 0) for v in m.groups())
             text, size = said.text.strip(), round(100 * scale, 2)  # glyphs are drawn at 100 points
-            font = FontProperties(family="DejaVu Sans", size=size)
-            width, height, below = MEASURE.get_text_width_height_descent(text, font, False)
-            box = Bbox([(0, below - height), (width, below)])
-            yield text, size, Affine2D().rotate_deg(turned).translate(x, y).transform_bbox(box)
+            box = Affine2D().rotate_deg(turned).translate(x, y).transform_bbox(_box(text, size))
+            yield text, size, box
+
+
+@functools.cache
+def _box(text, size):
+    font = FontProperties(family="DejaVu Sans", size=size)
+    width, height, below = MEASURE.get_text_width_height_descent(text, font, False)
+    return Bbox([(0, below - height), (width, below)])

@@ -21,6 +21,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequen
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+import msgspec
+
 from . import BedsideError
 from .asking import models, registry, store
 from .asking.replies import NO_ANSWER, Reply, Request
@@ -80,10 +82,7 @@ class Run:
     def __init__(self, paper: str, notebook: str, judged: bool = False, **parameters: Any):
         given = settings.validated(self.SAVED, **parameters)
         self.paper, self.notebook = paper, notebook
-        self.profile, self.mode, self.models = given.profile, given.mode, given.models
-        self.judge, self.limit, self.seed = given.judge, given.limit, given.seed
-        self.prompts, self.answers = given.prompts, given.answers
-        self.budget_usd, self.budget_total = given.budget_usd, given.budget_total
+        vars(self).update(msgspec.structs.asdict(given))
         self.models_named = bool(parameters.get("models"))
         self.changed = settings.changed({**parameters, **settings.kept(), "profile": self.profile})
         self.folder, self.recordings = self._place()
@@ -99,6 +98,11 @@ class Run:
         if judged and self.mode in ("record", "fresh") and self.judge in registry.entries():
             self._card_file(self.judge, "")
         self._calls = frames.Calls(frames.cache(self.folder) / f"calls_{notebook}.jsonl")
+
+    @property
+    def dry(self) -> bool:
+        """Whether it finds requests, as plans and batches do, and writes no results."""
+        return self.mode in models.DRY
 
     def _place(self):
         """(folder of the outputs, recordings); git ignores both if they rest on private sources."""
@@ -181,7 +185,7 @@ class Run:
         made, self.left = questions.answers(self.answers, items, repeats)
         self._elsewhere = list(made["model"].unique())
         self.scored_elsewhere = questions.scores(self.answers, items)
-        if self.scored_elsewhere and self.mode not in models.DRY:
+        if self.scored_elsewhere and not self.dry:
             rows = [r.values() for r in self.scored_elsewhere]
             text = tables.csv_text(self.scored_elsewhere[0], rows)
             paths.write(self.folder / "scores_elsewhere.csv", text)
@@ -196,10 +200,10 @@ class Run:
         replies = await models.ask(asked, self.recordings, spared=spared, **calling)
         lost = sum(reply.error == models.NOT_RECORDED for reply in replies)
         if lost and not self._replaying:
-            told = (
-                "questions about what your raters labelled have no recorded reply, and no verdict"
+            print(
+                f"{lost} questions about what your raters labelled have no recorded reply, and no"
+                " verdict; MODE=record asks them"
             )
-            print(f"{lost} {told}; MODE=record asks them")
         return [self._noted(*both) for both in zip(asked, replies)]
 
     @contextlib.asynccontextmanager
@@ -228,19 +232,20 @@ class Run:
 
         In mode batch a call without a recording raises MissingRecording.
         """
-        other = copy.copy(self)
-        other._step_by_step = True
-        return other
+        return self._with(_step_by_step=True)
 
     def replaying(self, aside: bool = False) -> Self:
         """This run, but a request without a recording has the error NOT_RECORDED for its reply.
 
         aside: what it replays is shown beside the run's results, so no caption names its models.
         """
+        replies = {} if aside else self._replies
+        return self._with(_replaying=True, mode="replay", _replies=replies)
+
+    def _with(self, **changes):
+        """This run but for some attributes."""
         other = copy.copy(self)
-        other._replaying, other.mode = True, "replay"
-        if aside:
-            other._replies = {}
+        vars(other).update(changes)
         return other
 
     def heard(self, model: str) -> bool:
@@ -249,9 +254,7 @@ class Run:
 
     def judged_by(self, judge: str) -> Self:
         """The same run with another judge."""
-        other = copy.copy(self)
-        other.judge = judge
-        return other
+        return self._with(judge=judge)
 
     def waits(self, requests: Iterable[Request]) -> bool:
         """Whether a reply to any of these requests is to come by batch."""
@@ -261,7 +264,7 @@ class Run:
     def _noted(self, request, reply):
         if reply.error != models.NOT_RECORDED:
             self._replies.setdefault(reply.model, {})[reply.key] = reply
-            if self.mode not in models.DRY:
+            if not self.dry:
                 self._calls.add(request, reply)
         return reply
 
@@ -343,7 +346,7 @@ class Run:
         columns, those that the CSV has beside COLUMNS; they hold ids, categories and numbers. Plans
         and request files have none.
         """
-        if self.mode in models.DRY:
+        if self.dry:
             return
         if section in self._graded:
             raise BedsideError(f"section {section!r} is kept twice")
@@ -372,7 +375,7 @@ class Run:
         and kappa to the caption; a tuple names the judge's tasks ("" the main one). layout: what
         readers see. Returns the table as a notebook shows it; dry runs have none.
         """
-        if self.mode in models.DRY:
+        if self.dry:
             return None
         if judged:
             caption = f"{caption} ({'; '.join(self._judged(judged))})".strip()
@@ -419,7 +422,7 @@ class Run:
         from .write import plots
 
         self.table(name, frame, title, kind="figure", **about)
-        if self.mode in models.DRY:
+        if self.dry:
             return plots.Picture(b"")
         mine = self._draws() and (frame["source"] == "run").any()
         headline = "" if self.changed or mine else headline
@@ -452,12 +455,14 @@ class Run:
         other notebooks that this one settles. Plans and request files have no claims on printed
         numbers.
         """
-        if self.mode not in models.DRY:
+        if not self.dry:
             self.reads(f"claims/{self.paper}", paths.CLAIMS / f"{self.paper}.toml")
             known = claims.load(self.paper)
             for id, outcomes in claims.decided(self.paper, names, self.notebook, also).items():
                 self._claims[id] = self._decided(known[id], outcomes)
-        return self.claims()
+        from .write import prose
+
+        return prose.Claims(self._claims.values(), columns=list(claims.SHOWN))
 
     def _decided(self, claim, outcomes):
         """A claim as the manifest has it. Without an outcome it needs the data that it names."""
@@ -474,18 +479,12 @@ class Run:
             "readings": rows,
         }
 
-    def claims(self) -> "pd.DataFrame":
-        """This notebook's claims as a frame, which a notebook shows as `prose.Claims`."""
-        from .write import prose
-
-        return prose.Claims(self._claims.values(), columns=list(claims.SHOWN))
-
     # ---- provenance
 
     def close(self) -> None:
         """Hash the outputs and write this notebook's part of the manifest; dry runs have none."""
         self._calls.close()
-        if self.mode in models.DRY:
+        if self.dry:
             return
         folder = self.folder.parent / ".parts"
         folder.mkdir(exist_ok=True)

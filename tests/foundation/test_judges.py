@@ -104,6 +104,12 @@ def test_lexical_judge_orders_answers_by_what_they_share_with_the_correction():
     assert judge.features(pd.DataFrame([echo]))[0] == 0
 
 
+def test_where_no_answer_came_there_is_nothing_to_judge():
+    lost = frame("a", "b", lost=(0, 1))
+    made = asyncio.run(judges.grade(lost, "lexical", ASKED, None, labelled=labelled()))
+    assert made["status"].tolist() == ["error", "error"]
+
+
 def test_agreement_by_hand():
     # labels  -1 -1  0  0  1  1
     # judge   -1  0  0  .  1 -1   one unparsed: 5 scored, 3 equal, so exact is 3/5
@@ -136,7 +142,7 @@ def test_a_judge_that_graded_nothing_has_a_card_without_numbers():
 
 
 def test_a_judge_that_a_run_does_not_name_is_not_asked(run_of, served, endpoint):
-    """Its recorded verdicts count; the others are errors that say why, and a caption says so."""
+    """Its recorded verdicts count; the others are errors that say why."""
     run = run_of("cancer_myth", "03_evaluation")
     endpoint.script = lambda n, body: completion('{"score": 1}')
     how = {"values": GRADES, "template": "judge", "judge": served}
@@ -146,9 +152,8 @@ def test_a_judge_that_a_run_does_not_name_is_not_asked(run_of, served, endpoint)
     made = asyncio.run(other.grade(frame("a", "b"), **how))
     assert made["status"].tolist() == ["graded", "error"]
     assert made["raw"].iloc[1] == NOT_RECORDED and len(endpoint.bodies) == 1
-    assert served in judges.unasked(run, served, 1) and not judges.unasked(run, served, 0)
     run.models = [served]
-    assert judges.run_asking(run, served) is run and not judges.unasked(run, served, 1)
+    assert judges.run_asking(run, served) is run
 
 
 def test_verdicts_of_each_recorded_judge_are_kept_and_nobody_is_asked(run_of, served, endpoint):

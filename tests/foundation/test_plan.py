@@ -18,14 +18,14 @@ PRICES = {"usd_per_million_in": 1e4, "usd_per_million_out": 2.0}
 
 @pytest.fixture
 def planned(tmp_path, monkeypatch, endpoint, capsys):
-    """A function that prints the plan of a study whose two small notebooks ask 4 and 6 questions.
+    """A function that prints the plan of a study whose two small notebooks ask 4 and 12 questions.
 
     Nothing is recorded. The models remote, gone and unset stand at `endpoint`.
     """
     apart(monkeypatch, tmp_path)
     monkeypatch.setattr(paths, "NOTEBOOKS", tmp_path / "notebooks")
     notebook(tmp_path, FIRST, "another question", 4)
-    notebook(tmp_path, SECOND, "question", 6)
+    notebook(tmp_path, SECOND, "question", 12)
     entry = {"provider": "test", "base_url": endpoint.url, "max_concurrency": 1, **PRICES}
     gone = {"retired": "2026-06-15", "instead": "remote"}
     for name, more in (("remote", {}), ("gone", gone), ("unset", {"api_key_env": "UNSET_KEY"})):
@@ -54,8 +54,11 @@ def test_a_plan_names_what_it_costs_and_what_is_missing(planned, endpoint):
     told = planned("remote gone unset")
     assert not endpoint.bodies
     for model in ("remote", "gone", "unset"):
-        assert [r[:3] for r in rows(told, model)] == [(FIRST, 4, "unknown"), (SECOND, 6, "unknown")]
-    assert "\n30 calls; expected unknown, at most $" in told
+        assert [r[:3] for r in rows(told, model)] == [
+            (FIRST, 4, "unknown"),
+            (SECOND, 12, "unknown"),
+        ]
+    assert "\n48 calls; expected unknown, at most $" in told
     bound = f"{FIRST}: the generation loop depends on earlier replies"
     assert told.count("depends on earlier") == 1 and bound in told
     assert "before this can run: model 'gone' was retired on 2026-06-15; use 'remote'" in told
@@ -77,13 +80,17 @@ def test_a_plan_counts_what_is_left_and_expects_what_was_seen(planned, endpoint)
 def test_a_first_plan_expects_by_other_models_replies_that_ended_by_themselves(
     planned, endpoint, finish
 ):
-    """Twelve tokens each; where they were cut, at most stands alone."""
-    answer = completion("twelve tokens of text", finish)
-    answer["usage"] = {"prompt_tokens": 10, "completion_tokens": 12, "total_tokens": 22}
-    endpoint.script = lambda n, body: answer
+    """Twelve tokens each; where half were cut, the others are the short ones: none is expected."""
+
+    def script(n, body):
+        answer = completion("twelve tokens of text", finish if n % 2 else "stop")
+        answer["usage"] = {"prompt_tokens": 10, "completion_tokens": 12, "total_tokens": 22}
+        return answer
+
+    endpoint.script = script
     record(SECOND)
     told = planned("unset")
-    assert [count for _, count, *_ in rows(told, "unset")] == [4, 6] and len(endpoint.bodies) == 6
+    assert [count for _, count, *_ in rows(told, "unset")] == [4, 12] and len(endpoint.bodies) == 12
     for _, count, expected, most in rows(told, "unset"):
         if finish == "length":
             assert expected == "unknown"
@@ -109,7 +116,7 @@ def test_what_is_paid_is_never_more_than_the_plan_s_most(planned, endpoint):
         record(name)
     prompts = [sum(len(m["content"]) + 12 for m in b["messages"]) for b in endpoint.bodies]
     paid = sum(prompts) * 1e4 / 1e6 + 20 * 2 * len(prompts) / 1e6
-    assert len(prompts) == 10 and 0 < paid <= sum(most) + 0.005
+    assert len(prompts) == 16 and 0 < paid <= sum(most) + 0.005
 
 
 def test_notebooks_of_a_study_call_what_the_plan_counts_for_each(

@@ -73,7 +73,7 @@ def test_alpha_and_ac_of_their_worked_examples():
 
 
 @pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
-@pytest.mark.parametrize("seed", SEEDS[:4])
+@pytest.mark.parametrize("seed", SEEDS[:2])
 def test_alpha_is_pair_by_pair_with_an_interval_over_units(seed, level):
     rng, scale = np.random.default_rng(seed), np.array([0, 1, 3, 7])
     truth = rng.choice(scale, 40)

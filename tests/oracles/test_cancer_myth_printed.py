@@ -13,20 +13,17 @@ from bedside.papers.cancer_myth.v2 import items
 from bedside.papers.cancer_myth.v2 import printed as cures
 from bedside.read import claims as read_claims
 from bedside.read import expressions, published
-from bedside.read.surroundings import here
-from bedside.run import Run
 from cells import wanted
 
-SEEDS = range(4)
+SEEDS = range(2)
 N = printed.QUESTIONS
 KINDS = list(data.CATEGORIES.values())
 MODELS = list(systems.SYSTEMS.values())
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch):
-    monkeypatch.setattr(here, "figures", str(tmp_path))
-    return Run("cancer_myth", "03_evaluation", profile="sample")
+def run(run_of):
+    return run_of("cancer_myth", "03_evaluation")
 
 
 @pytest.fixture
@@ -136,7 +133,9 @@ def test_the_judges_confusion_matrix_is_found(run, prints, seed):
         "v1 text C.1",
         {("Answers that humans graded 0", "exact match"): round(100 * right / zeros, 2)},
     )
-    assert (n - lowered - raised, zeros, right) in printed.judge_counts(run)
+    counts = printed.judge_counts(run)
+    assert (n - lowered - raised, zeros, right) in counts
+    assert all(n - alike == zeros - right for alike, zeros, right in counts)
     found = printed.possible_confusions(run)
     assert table in [t.tolist() for t in found] and {int(t.sum()) for t in found} == {n}
     x, y = np.repeat([(a, b) for a in (-1, 0, 1) for b in (-1, 0, 1)], np.ravel(table), axis=0).T
@@ -150,31 +149,25 @@ def test_the_judges_confusion_matrix_is_found(run, prints, seed):
         cohen_kappa_score([0, 0, 1, 1], [0, 1, 0, 1], sample_weight=c) for c in counts if c[3]
     ]
     assert (made["two"].low, made["two"].high) == pytest.approx((min(kappas), max(kappas)))
-    same, share = np.mean(x == y), [(np.mean(x == v) + np.mean(y == v)) / 2 for v in (-1, 0, 1)]
-    chance = sum(p * (1 - p) for p in share) / 2
     ac1 = printed.kappas([np.array(table)])["three_ac1"].value
-    assert ac1 == pytest.approx((same - chance) / (1 - chance))
+    assert ac1 == pytest.approx(stats.gwet([x, y], [-1, 0, 1]))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_rates_of_the_cures_hold_all_counts_that_print_so(run, prints, seed):
-    rng = np.random.default_rng(seed)
+def test_rates_of_the_cures_hold_all_counts_that_print_so(run, prints):
+    rng, size = np.random.default_rng(0), dict(zip(items.SETS, (N, 150)))
     rows = [row for pair in cures.CURES.values() for row in pair]
-    truth = {(r, c): int(rng.integers(0, n)) for r in rows for c, n in zip(items.SETS, (N, 150))}
-    size = {"Cancer-Myth": N, "Cancer-Myth-NFP": 150}
+    truth = {(r, c): int(rng.integers(0, n)) for r in rows for c, n in size.items()}
     prints("v2 Table 1", {(r, c): round(100 * k / size[c]) for (r, c), k in truth.items()})
     made = cures.rates(run).set_index(["row", "column"])
-    for (row, column), k in truth.items():
-        r, n = made.loc[(row, column)], size[column]
+    for cell, r in made.iterrows():
+        n = size[cell[1]]
         counts = [j for j in range(n + 1) if abs(100 * j / n - r["value"]) <= 0.5 + 1e-9]
-        assert r["least"] <= k <= r["most"] and {r["least"], r["most"]} <= {*counts}
-        assert (r["low"], r["high"]) == pytest.approx(
-            (100 * stats.wilson(int(r["least"]), n).low, 100 * stats.wilson(int(r["most"]), n).high)
-        )
+        assert r["least"] <= truth[cell] <= r["most"] and {r["least"], r["most"]} <= {*counts}
+        low, high = (stats.wilson(int(r[end]), n) for end in ("least", "most"))
+        assert (r["low"], r["high"]) == pytest.approx((100 * low.low, 100 * high.high))
     one = cures.pairs_as_one(run).set_index("row")
-    for row in rows:
-        assert one.loc[row, "value"] == pytest.approx(made["value"].loc[row].mean())
-        assert one.loc[row, "low"] < one.loc[row, "value"] < one.loc[row, "high"]
+    assert one["value"].to_dict() == pytest.approx(made["value"].groupby("row").mean().to_dict())
+    assert (one["low"] < one["value"]).all() and (one["value"] < one["high"]).all()
 
 
 def test_two_rates_of_one_quantity_may_be_chance(run):

@@ -15,7 +15,6 @@ from bedside.papers.medhalu.data import TYPES, units
 from medhalu_items import items_of, judged_of
 
 NAN = float("nan")
-SEEDS = pytest.mark.parametrize("seed", range(1))
 ANSWER = "Cold air weakens lungs. Drinking milk (in excess) adds mucus, and antibiotics don't help."
 
 
@@ -26,7 +25,7 @@ def run(run_of):
     return made
 
 
-def world(seed, evaluators=("m", "other")):
+def world(seed=0, evaluators=("m", "other")):
     """Random items of all types in two base sets, some with one question, and readings of them."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(50, 60))
@@ -70,60 +69,51 @@ def own(rows):
     return rows[rows["source"] == "run"].set_index(["row", "column"])
 
 
-@SEEDS
-def test_scores_are_those_of_scikit_learn(run, seed):
-    items, judged = world(seed)
+def test_tables_6_and_8_are_those_of_scikit_learn_by_base_set_and_type(run):
+    items, judged = world(0)
     shares = scores.averaged(judged, items)
     assert shares.equals(medhalu_cells.shares(run, judged, items))  # notebook 02 shows its way
     assert (shares["unit"] == shares["item"].map(units(items))).all()
-    found = scores.scores(shares).set_index(["evaluator", "column"])
-    for who, (h, share) in mean_yes(judged, items).items():
-        known = share.notna()
-        rows = found.loc[who].loc[list(scores.METRICS.values())]
-        assert rows["value"].tolist() == pytest.approx(four(h[known], share[known]))
-        assert set(zip(rows["n"], rows["unscored"])) == {(known.sum(), (~known).sum())}
-        for column, right in (("worst", ~h), ("best", h)):
-            filled = share.fillna(right.astype(float))
-            assert rows[column].tolist() == pytest.approx(four(h, filled))
-        assert ((rows["low"] <= rows["value"]) & (rows["value"] <= rows["high"])).all()
-
-
-@SEEDS
-def test_tables_6_and_8_are_those_scores_by_base_set_and_type(run, seed):
-    items, judged = world(seed)
     six = own(medhalu_cells.six(run, judged, items))
     eight = own(medhalu_cells.eight(run, judged, items))
     for data in ("HealthQA", "LiveQA", "all"):
-        mine = items[items["dataset"].eq(data) | (data == "all")]
-        part = judged[judged["item"].isin(mine["item"])]
-        for who, (h, share) in mean_yes(part, mine).items():
+        part = items[items["dataset"].eq(data) | (data == "all")]
+        for who, (h, share) in mean_yes(judged[judged["item"].isin(part["item"])], part).items():
             known = share.notna()
-            expected = dict(zip(scores.METRICS.values(), four(h[known], share[known])))
-            for metric, value in expected.items():
-                row = six.loc[(f"{data}: {who}", metric)]
-                assert row["value"] == pytest.approx(value), (data, who, metric)
-                assert (row["n"], row["unscored"]) == (known.sum(), (~known).sum())
+            rows = six.loc[f"{data}: {who}"].loc[list(scores.METRICS.values())]
+            assert rows["value"].tolist() == pytest.approx(four(h[known], share[known]))
+            assert set(zip(rows["n"], rows["unscored"])) == {(known.sum(), (~known).sum())}
+            for column, right in (("worst", ~h), ("best", h)) if (~known).any() else ():
+                filled = share.fillna(right.astype(float))
+                assert rows[column].tolist() == pytest.approx(four(h, filled))
             for kind in [t for t in TYPES if t != "none"] if data != "all" else []:
-                types = mine.set_index("item").loc[share.index, "type"]
+                types = part.set_index("item").loc[share.index, "type"]
                 some = known & types.isin([kind, "none"])
                 at = eight.loc[f"{data}: {who}, {TYPES[kind]}"]["value"]
                 accuracy, _, _, f1 = four(h[some], share[some])
                 assert at["accuracy"] == pytest.approx(accuracy)
                 both = h[some].nunique() == 2  # there is nothing to average otherwise
                 assert at["macro F1"] == pytest.approx(f1 if both else NAN, nan_ok=True)
-        if data != "all":
-            q = mine["hallucinated"].mean()
-            for name, yes in {"always yes": 1, "always no": 0, "a fair coin": 0.5}.items():
-                blind = six.loc[f"{data}: {name}"]["value"].tolist()
-                assert blind == pytest.approx(four(mine["hallucinated"], [yes] * len(mine)))
-            coin = six.loc[(f"{data}: a coin of the share of hallucinations", "accuracy"), "value"]
-            assert coin == pytest.approx(q * q + (1 - q) * (1 - q))
+        q = part["hallucinated"].mean()
+        coins = {"always yes": 1, "always no": 0, "a fair coin": 0.5}
+        coins["a coin of the share of hallucinations"] = q
+        for name, yes in coins.items() if data != "all" else ():
+            blind = six.loc[f"{data}: {name}"]["value"].tolist()
+            assert blind == pytest.approx(four(part["hallucinated"], [yes] * len(part)))
+    for of in (stats.macro, medhalu_cells.macro()):  # notebook 02 has the formulas in the open
+        got = of([[3, 1, 2, 4], [3, 0, 1, 0], [0, 3, 0, 1]])
+        labels, said = [1] * 3 + [0] + [1] * 2 + [0] * 4, [1] * 4 + [0] * 6
+        assert got[0].tolist() == pytest.approx(four(labels, said))
+        assert got[1:, 0].tolist() == [0.75, 0.25] and np.isnan(got[1:, 1:]).all()
+    for share in (0.2, 0.6, 0.75):
+        h = np.arange(1000) < 1000 * share
+        accuracy, _, recall, _ = four(h, np.where(h, 0.8, 0.3))
+        assert scores.rates(accuracy, recall, share) == pytest.approx((0.8, 0.7))
 
 
-@SEEDS
-def test_rates_and_what_a_note_changes_by_counting(run, seed):
-    items, judged = world(seed, ["m", "other"])
-    noted = [world(seed + k, ["m" + n])[1] for k, n in enumerate(medhalu_cells.NOTES, 10)]
+def test_rates_and_what_a_note_changes_by_counting(run):
+    items, judged = world()
+    noted = [world(k, ["m" + n])[1] for k, n in enumerate(medhalu_cells.NOTES, 10)]
     every = pd.concat([judged, *noted], ignore_index=True)
     every = every[every["item"].isin(items["item"])].reset_index(drop=True)
     means = mean_yes(every, items)
@@ -197,30 +187,8 @@ def test_intervals_are_over_questions_and_nothing_is_nothing():
     assert many["low"] <= few["low"] and many["high"] >= few["high"]
 
 
-def test_rates_blind_baselines_and_measures():
-    rng = np.random.default_rng(0)
-    for share in (0.2, 0.6, 0.75):
-        sens, spec = rng.random(2)
-        h = np.r_[np.ones(600), np.zeros(400)] if share == 0.6 else rng.random(1000) < share
-        h = h.astype(float)
-        accuracy, _, recall, _ = four(h, np.where(h == 1, sens, 1 - spec))
-        assert scores.rates(accuracy, recall, h.mean()) == pytest.approx((sens, spec))
-        for name, yes in {
-            **scores.BLIND,
-            "a coin of the share of hallucinations": h.mean(),
-        }.items():
-            assert scores.blind(h.mean())[name] == pytest.approx(four(h, np.full(len(h), yes)))
-    for of in (stats.macro, medhalu_cells.macro()):  # notebook 02 has the formulas in the open
-        got = of([[3, 1, 2, 4], [3, 0, 1, 0], [0, 3, 0, 1]])
-        assert got[0].tolist() == pytest.approx(
-            four([1] * 3 + [0] + [1] * 2 + [0] * 4, [1] * 4 + [0] * 6)
-        )
-        assert got[1:, 0].tolist() == [0.75, 0.25] and np.isnan(got[1:, 1:]).all()
-
-
-@SEEDS
-def test_repeats_and_replies_by_counting(seed):
-    items, judged = world(seed)
+def test_repeats_and_replies_by_counting():
+    items, judged = world()
     h = items.set_index("item")["hallucinated"]
     spread = scores.repeats_differ(judged, items).set_index(["row", "column"])
     replies = medhalu_cells.replies(judged, items).set_index(["row", "column"])
@@ -295,9 +263,8 @@ def edits(a, b):
     return row[-1]
 
 
-@SEEDS
-def test_spans_by_brute_force(seed):
-    rng = np.random.default_rng(seed)
+def test_spans_by_brute_force():
+    rng = np.random.default_rng(0)
     words = [w.strip(".,()") for w in ANSWER.split()]
 
     def some():
@@ -306,11 +273,7 @@ def test_spans_by_brute_force(seed):
 
     right, found = [some() for _ in range(2)], [some() for _ in range(3)]
     texts = [[" ".join(words[k] for k in span) for span in each] for each in (right, found)]
-    for span in texts[0]:
-        start, end, how = spans.locate(span.upper(), ANSWER)
-        assert how == "exact" and spans.locate(span, ANSWER[start:end])[2] == "exact"
-        assert [w.strip(".,()") for w in ANSWER[start:end].split()] == span.split()
-    strange = ["sugar feeds germs"] if seed % 2 else []
+    strange = ["sugar feeds germs"]
     made = spans.token_scores(ANSWER, texts[0], texts[1] + strange)
     tokens = [set(sum(each, [])) for each in (right, found)]
     tokens = [{*t, "t"} if 12 in t else t for t in tokens]  # don't is two words
@@ -323,9 +286,8 @@ def test_spans_by_brute_force(seed):
     assert all(d != d for d in spans.distances(texts[0], []))
 
 
-@SEEDS
-def test_table_7_by_brute_force(run, seed):
-    items, judged = world(seed)
+def test_table_7_by_brute_force(run):
+    items, judged = world()
     right = {i: ["Cold air", "at all"] for i in items["item"][::2]}
     read = judged[judged["yes"].notna() & judged["item"].isin(right)]
     assert len(spans.compared(judged, items, right).dropna(subset="or_empty")) == 2 * len(read)

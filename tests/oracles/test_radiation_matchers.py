@@ -3,6 +3,8 @@
 import asyncio
 import itertools
 import json
+import tomllib
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -33,68 +35,24 @@ SYNONYMS = {
 }
 
 
-SPELLED = [  # predicted, the place of its term in SYNONYMS
-    ("Fatigue", 0),
-    ("Tiredness (fatigue)", 0),
-    ("Feeling of exhaustion (tiredness)", 0),
-    ("Scarring of the lungs", 1),
-    ("Lung scarring", 1),
-    ("Fibrosis of the breast in the treated area", 2),
-    ("Radiation-induced cancer", 3),
-    ("Radiation", None),
-    ("Cystitis", None),
-    ("()", None),
-]
+KNOWN = Path(__file__).parents[1] / "readers/radiation_replies.toml"
+KNOWN = tomllib.loads(KNOWN.read_text("utf-8"))
 
 
 def test_spelling_synonyms_and_brackets():
-    found = matching.Lexical(SYNONYMS).pairs([predicted for predicted, _ in SPELLED])
-    for (predicted, expected), row in zip(SPELLED, found):
-        assert (row.argmax() if row.any() else None) == expected, predicted
+    found = matching.Lexical(SYNONYMS).pairs([p for p, _ in KNOWN["spelled"]])
+    for (predicted, expected), row in zip(KNOWN["spelled"], found):
+        assert (row.argmax() if row.any() else -1) == expected, predicted
     assert matching.Lexical(SYNONYMS).pairs([]).shape == (0, 4)
     exact = matching.Exact(SYNONYMS).pairs(["FATIGUE.", "tiredness"])
     assert exact.tolist() == [[1, 0, 0, 0], [0, 0, 0, 0]]
 
 
-NAMED = [  # wordings that share letters or words with a term, and what the matcher takes them for
-    ("Pneumonia", None),
-    ("Pneumonitis (not pneumonia)", "pneumonitis"),
-    ("Inflamed lung tissue", "pneumonitis"),
-    ("Bronchitis", None),
-    ("Lung problems", None),
-    ("Scarring of the liver", None),
-    ("Hyperthyroidism", None),
-    ("Overactive thyroid gland", None),
-    ("Thyroid dysfunction", None),
-    ("Thyroid that works too slowly", "hypothyroidism"),
-    ("Hypoparathyroidism", None),
-    ("Lymphoedema in the legs", None),
-    ("Swelling of the hand and arm", "lymphedema"),
-    ("Arm swelling due to a blood clot", None),
-    ("Stomach ulcers", None),
-    ("Radiation cystitis", None),
-    ("Viral pericarditis", None),
-    ("Hair loss", None),
-    ("Hair loss (permanent)", "permanent hair loss in treated area"),
-    ("Hair that never grows back", "permanent hair loss in treated area"),
-    ("Hair that falls out for a while, then comes back", "temporary hair loss in the treated area"),
-    ("Scalp hair loss (temporary)", None),
-    ("Lighter skin", None),
-    ("Skin turning darker", "skin hyperpigmentation/changes in skin color"),
-    ("Breast enlargement", None),
-    ("Return of the breast cancer", None),
-    ("A new cancer caused by the radiation", "cancer caused by radiation"),
-    ("Sarcoma caused by the radiation", None),
-    ("Nausea (if the stomach or the liver is in the beam)", "nausea"),
-    ("Breast pain in the nipple", "nipple pain"),
-]
-
-
 def test_organs_processes_and_directions_go_before_spelling(run):
-    found = matching.matcher(run, "lexical").pairs([predicted for predicted, _ in NAMED])
+    found = matching.matcher(run, "lexical").pairs([p for p, _ in KNOWN["named"]])
     terms = data.vocabulary(run)
-    for (predicted, expected), row in zip(NAMED, found):
-        assert (terms[row.argmax()] if row.any() else None) == expected, predicted
+    for (predicted, expected), row in zip(KNOWN["named"], found):
+        assert (terms[row.argmax()] if row.any() else "") == expected, predicted
 
 
 def test_effects_of_other_organs_are_none_of_the_breast_and_the_other_way_round(run):
@@ -106,22 +64,17 @@ def test_effects_of_other_organs_are_none_of_the_breast_and_the_other_way_round(
         assert scores.health(lists_of(said), run)["elsewhere"].iloc[0] == share
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_one_item_counts_for_one_term(seed):
+def test_one_item_counts_for_one_term():
     """As many as possible; of two largest matchings the more alike. By trying all."""
-    rng = np.random.default_rng(seed)
-    n, k = rng.integers(1, 5, 2)
-    pairs = np.where(rng.random((n, k)) < 0.5, rng.uniform(0.6, 1, (n, k)), 0)
-    found = matching.one_to_one(pairs)
-    slots = [*range(k), *[-1] * n]
-    options = [
-        (sum(t >= 0 for t in way), sum(pairs[i, t] for i, t in enumerate(way) if t >= 0))
-        for way in set(itertools.permutations(slots, int(n)))
-        if all(t < 0 or pairs[i, t] > 0 for i, t in enumerate(way))
-    ]
-    kept = [(i, t) for i, t in enumerate(found) if t >= 0]
-    assert len({t for _, t in kept}) == len(kept) and all(pairs[at] > 0 for at in kept)
-    assert (len(kept), sum(pairs[at] for at in kept)) == pytest.approx(max(options))
+    rng = np.random.default_rng(0)
+    for n, k in rng.integers(1, 5, (12, 2)):
+        pairs = np.where(rng.random((n, k)) < 0.5, rng.uniform(0.6, 1, (n, k)), 0)
+        ways = itertools.permutations([*range(k), *[-1] * n], int(n))
+        taken = [[pairs[i, t] for i, t in enumerate(way) if t >= 0] for way in ways]
+        best = max((len(x), sum(x)) for x in taken if all(x))
+        found = [(i, t) for i, t in enumerate(matching.one_to_one(pairs)) if t >= 0]
+        assert len({t for _, t in found}) == len(found) and all(pairs[at] > 0 for at in found)
+        assert (len(found), sum(pairs[at] for at in found)) == pytest.approx(best)
 
 
 # ---- a model as matcher

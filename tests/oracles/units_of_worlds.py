@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-SEEDS = range(8)
+SEEDS = range(4)
 
 
 def close(found, expected, **tolerance):

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import ndtri
-from sklearn.metrics import f1_score
 
 from bedside import stats
 from bedside.papers.medhalu import matrices, regions
@@ -126,7 +125,7 @@ def inside(corners, points):
     return (along[:, 0] * away[..., 1] - along[:, 1] * away[..., 0] > -1e-7).all(axis=1)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_mean_rates_of_any_raters_are_in_their_region(seed):
     rng = np.random.default_rng(seed)
     share, raters = rng.choice([0.25, 0.7, 0.75]), rng.uniform(size=(3, 2))
@@ -146,6 +145,8 @@ def test_all_matrices_that_fit_are_in_their_region():
 
 # ---- wrong labels
 
+CELLS = ((1, 1), (0, 1), (1, 0), (0, 0))  # label and verdict: TP, FP, FN, TN
+
 
 @pytest.mark.parametrize(
     "ours, theirs, score",
@@ -162,10 +163,10 @@ def test_the_fewest_wrong_labels_by_trying_all(ours, theirs, score):
     other = np.array([0] * theirs[2] + [1] * theirs[0] + [0] * theirs[3] + [1] * theirs[1])
 
     def lead(labels):
-        if score == matrices.ACCURACY:
-            return (labels == mine).mean() - (labels == other).mean()
-        a, b = (f1_score(labels, said, average="macro", zero_division=0) for said in (mine, other))
-        return a - b
+        pairs = [(labels == x, said == y) for said in (mine, other) for x, y in CELLS]
+        counts = np.reshape([(a & b).sum() for a, b in pairs], (2, 4))
+        ahead, behind = stats.macro(counts)[:, score]
+        return ahead - behind
 
     assert lead(label) > 0
     flips = np.array(list(itertools.product((0, 1), repeat=8)))

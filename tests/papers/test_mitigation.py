@@ -79,14 +79,16 @@ def test_agents_by_complexity(run, endpoint):
     endpoint.script = agents(levels)
     four = pd.DataFrame({"item": ["q4"], "question": ["four?"]})
     answers = asked_of(run, pd.concat([ITEMS, four], ignore_index=True))
-    assert answers["calls"].tolist() == [2, 8, 8, 1]
-    assert answers["complexity"].tolist() == ["basic", "intermediate", "advanced", ""]
-    assert answers["answer"].tolist() == ["the answer"] * 3 + [""]
-    assert answers["reply_status"].tolist() == [""] * 3 + ["complexity unparsed"]
+    found = answers[["calls", "complexity", "answer", "reply_status"]].values.tolist()
+    assert found == [
+        [2, "basic", "the answer", ""],
+        [8, "intermediate", "the answer", ""],
+        [8, "advanced", "the answer", ""],
+        [1, "", "", "complexity unparsed"],
+    ]
     last = prompts(endpoint, "You are a clinician")
-    one, two, three = (next(p for p in last if p.endswith(q)) for q in ITEMS["question"])
-    assert "note by" not in one and two.count("note by") == 6
-    assert three.count("note by") == 2  # reports, not notes
+    notes = [next(p for p in last if p.endswith(q)).count("note by") for q in ITEMS["question"]]
+    assert notes == [0, 6, 2]  # of teams reports, not notes
     views = [p for p in prompts(endpoint, "You are") if "note by" not in p and "your view" in p]
     assert len(views) == 3  # nobody sees another's first view
     assert asked_of(run, monitor=True)["calls"].tolist() == [3, 9, 9]
@@ -112,18 +114,16 @@ def recruiting(agree_after):
     """An endpoint for MDAgents as published; the moderator agrees from the n-th time on."""
     asked = []
     teams = [{"name": "first", "members": ["a GP", "a nurse"]}]
-    teams += [{"name": "last", "members": ["an oncologist"]}]
+    named = {"panel": {"experts": ["a nurse", "a surgeon"]}}
+    named["teams"] = {"teams": [*teams, {"name": "last", "members": ["an oncologist"]}]}
 
     def script(n, body):
         system, user = (m["content"] for m in body["messages"])
+        who = system.split(" Texts")[0].removeprefix("You are ").rstrip(".")
         if "response_format" not in body:
-            who = system.split(" Texts")[0].removeprefix("You are ").rstrip(".")
             return completion("the answer" if who.startswith("a clinician") else f"note by {who}")
-        form = body["response_format"]["json_schema"]["name"]
-        if form == "panel":
-            return told(experts=["a nurse", "a surgeon"])
-        if form == "teams":
-            return told(teams=teams)
+        if (form := body["response_format"]["json_schema"]["name"]) in named:
+            return told(**named[form])
         if system.startswith("You moderate"):
             asked.append(user)
             return told(agreed="yes" if len(asked) >= agree_after else "no")
@@ -132,24 +132,27 @@ def recruiting(agree_after):
     return script
 
 
-@pytest.mark.parametrize("agree_after, rounds, calls", [(1, 5, 9), (2, 5, 12), (9, 2, 12)])
-def test_a_recruited_panel_discusses_until_it_agrees(run, endpoint, agree_after, rounds, calls):
-    """Check, recruiting, 2 views, then 2 replies and the moderator a round, report and answer."""
+@pytest.mark.parametrize(
+    "item, agree_after, rounds, calls", [(1, 1, 5, 9), (1, 2, 5, 12), (1, 9, 2, 12), (2, 1, 5, 6)]
+)
+def test_a_recruited_panel_discusses_and_teams_work_in_turn(
+    run, endpoint, item, agree_after, rounds, calls
+):
+    """Panel: check, recruiting, 2 views, then 2 replies and the moderator a round, report, answer.
+
+    Teams: check, recruiting, a note and a report, the last team's report, answer.
+    """
     endpoint.script = recruiting(agree_after)
-    (made,) = asked_of(run, ITEMS[1:2].reset_index(drop=True), rounds=rounds).itertuples()
-    assert (made.calls, made.complexity, made.answer) == (calls, "intermediate", "the answer")
-    last = endpoint.bodies[-1]["messages"][-1]["content"]
-    assert "the moderator of the discussion:" in last and "a nurse:" not in last
-
-
-def test_recruited_teams_work_one_after_the_other(run, endpoint):
-    """Check, recruiting, a note and a report, the last team's report, answer: 6 calls."""
-    endpoint.script = recruiting(1)
-    (made,) = asked_of(run, ITEMS[2:].reset_index(drop=True), rounds=5).itertuples()
-    assert (made.calls, made.complexity) == (6, "advanced")
-    second, answer = (b["messages"][-1]["content"] for b in endpoint.bodies[-2:])
-    assert "the lead of first, a GP:" in second and "a nurse (first):" not in second
-    assert answer.index("the lead of first") < answer.index("the lead of last")
+    asked = ITEMS[item : item + 1].reset_index(drop=True)
+    (made,) = asked_of(run, asked, rounds=rounds).itertuples()
+    level = ["", "intermediate", "advanced"][item]
+    assert (made.calls, made.complexity, made.answer) == (calls, level, "the answer")
+    second, last = (b["messages"][-1]["content"] for b in endpoint.bodies[-2:])
+    if level == "advanced":
+        assert "the lead of first, a GP:" in second and "a nurse (first):" not in second
+        assert last.index("the lead of first") < last.index("the lead of last")
+    else:
+        assert "the moderator of the discussion:" in last and "a nurse:" not in last
 
 
 # ---- the optimiser of instructions

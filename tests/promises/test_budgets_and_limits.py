@@ -291,6 +291,6 @@ def test_a_terminal_shows_what_is_done_how_fast_for_how_much_and_what_failed(
             shown += part
     assert process.wait(60) == 0, shown.decode()
     lines = re.split(r"[\r\n]", shown.decode())
-    meanwhile = [x for x in lines if re.search(r"answers.*\b\d+( of |/)\d+", x) and "/s" in x]
+    meanwhile = [x for x in lines if re.search(r"answers.*\b\d+( of |/)\d+.*(it/s|s/it)", x)]
     assert any("$" in x and "failed" in x and "context too long" in x for x in meanwhile), lines
     assert "14 calls, $" in shown.decode()

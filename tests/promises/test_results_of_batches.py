@@ -7,7 +7,7 @@ import pytest
 
 from bedside import BedsideError
 from bedside.asking import batches
-from calling import result
+from calling import request, result
 from conftest import completion
 
 ASKED = {i: f"question {i}" for i in "abcdef"}
@@ -133,6 +133,10 @@ def test_files_are_cut_where_a_provider_takes_no_more(world, monkeypatch):
             patch.setattr(batches, name, most)
             assert world.request_file(ASKED) == whole
             assert world.made == counts, (name, most)
+    each = request("a", ASKED["a"], max_tokens=20).likely
+    for most, counts in ((2 * each, [2, 2, 2]), (each - 1, [1] * 6)):
+        world.model(batch_tokens=most)
+        assert world.request_file(ASKED) == whole and world.made == counts
 
 
 def test_a_line_refused_without_a_body_is_told_by_its_status(world, lines):
@@ -140,3 +144,23 @@ def test_a_line_refused_without_a_body_is_told_by_its_status(world, lines):
     error = {"code": "any", "message": "Say it in another way."}
     for status, kind in ((400, "bad request"), (599, "endpoint's fault"), (None, "endpoint's")):
         assert f"\n  {kind}" in world.collect([result(lines["a"], status, None, error)])
+
+
+def test_a_study_is_asked_by_files_until_nothing_is_left(world):
+    """The same command writes what still waits, and what it costs at most."""
+    world.model(usd_per_million_in=2, usd_per_million_out=10, batch_discount=0.25)
+    (world.folder / "two.csv").write_text("item,question\na,What is it?\nb,How long?\n")
+    words = ["batch", f"QUESTIONS={world.folder / 'two.csv'}", "MODELS=mine", "NAME=two"]
+    printed = world.command(*words)
+    (file,) = (world.folder / "batches/own-two").glob("*.jsonl")
+    assert re.search(rf"{file.name}: 2 requests, .* at most \$0.03", printed)
+    written = file.read_bytes()
+    world.command(*words)
+    assert [*file.parent.iterdir()] == [file] and file.read_bytes() == written
+    asked = [json.loads(line) for line in written.splitlines()]
+    assert {x["body"]["messages"][-1]["content"] for x in asked} == {"What is it?", "How long?"}
+    world.collect([good(asked[0])])
+    assert ": 1 requests" in world.command(*words) and not file.exists()
+    world.collect([good(asked[1])])
+    assert "nothing is left to ask in batches; `make study" in world.command(*words)
+    assert not [*file.parent.iterdir()] and len(world.recorded()) == 2

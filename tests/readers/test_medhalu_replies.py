@@ -1,6 +1,8 @@
 """MedHalu: what replies of detectors and generators say, and where a span is in an answer."""
 
 import asyncio
+import tomllib
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -17,88 +19,23 @@ def run(run_of):
     return run_of("medhalu", "02_detection")
 
 
-DETECTIONS = [  # a detector's reply, and what it says; None: nothing that can be read
-    ('{"verdict": "Yes", "spans": ["cold air", "dairy"]}', (True, ("cold air", "dairy"))),
-    ('{"verdict": "No", "spans": []}', (False, ())),
-    ('```json\n{"verdict": "Yes", "spans": ["cold air"]}\n```', (True, ("cold air",))),
-    ('{"verdict": "Yes", "spans": ["he said \\"never\\"", "caf\\u00e9"]}', 'he said "never|café'),
-    ('{"verdict": "Yes", "spans": ["a whole span", "one that is cut', (True, ("a whole span",))),
-    ('{"verdict": "Yes", "spans": ["", "...", "x", "x"]}', (True, ("x",))),
-    ('{"verdict": "No", "spans": ["dairy"]}', (False, ("dairy",))),
-    ('{"verdict": "Maybe", "spans": []}', None),
-    ('{"verdict": "Yes", "spans": ["a"]} {"verdict": "Yes", "spans": ["b"]}', None),
-    ("Yes\n- cold air\n- dairy", (True, ("cold air", "dairy"))),
-    ("Yes.\n1. cold air\n2) dairy", (True, ("cold air", "dairy"))),
-    ('**Yes**\n* "cold air"', (True, ("cold air",))),
-    ("Judgment: Yes\n• cold air", (True, ("cold air",))),
-    ("Verdict: No", (False, ())),
-    ("No hallucinated information was found.", (False, ())),
-    ("No, the answer is right.", (False, ())),
-    ("no\n- but this", (False, ("but this",))),
-    ("Verdict: No\nOn reflection:\nVerdict: Yes\n- cold air", (True, ("cold air",))),
-    ("No doubt the answer is wrong.", None),
-    ("Yes and no.", None),
-    ("Nothing is wrong here.", None),
-    ("Yesterday it was right.", None),
-    ("The answer is yes in a way.", None),
-    ("It says 'Verdict: Yes', which I ignore.", None),
-    ("", None),
-    ("I'm sorry, I can't judge this.", None),
-]
-
-
-def test_a_detection_is_read_or_is_none():
-    for text, expected in DETECTIONS:
-        if isinstance(expected, str):
-            expected = True, tuple(expected.split("|"))
-        assert detection.parse_detection(text) == expected, text
-
-
-ANSWERS = [
-    ('{"answer": "Cold air causes pneumonia."}', "Cold air causes pneumonia."),
-    ('{\n "answer": "It is \\"cold\\" air, and it was cut', 'It is "cold" air, and it was cut'),
-    ('{"answer": "line one\nline two is here"}', "line one\nline two is here"),
-    ("Cold air causes it.", "Cold air causes it."),
-    ('{"answer": "True"}', None),
-    ('{"text": "an answer of four words"}', None),
-    ("", None),
-    ("Yes.", None),
-]
-
-
-def test_a_written_answer_is_taken_out_of_its_reply():
-    for text, expected in ANSWERS:
-        assert building.written(text) == expected, text
-
-
+KNOWN = tomllib.loads(Path(__file__).with_name("medhalu_replies.toml").read_text("utf-8"))
 ANSWER = "Cold air weakens lungs. Drinking milk (in excess) adds mucus, and antibiotics don't help."
-PLACES = [  # span, answer, where it is: the last such place, unless it is the only one
-    ("Cold air", ANSWER, "Cold air"),
-    ("cold AIR weakens lungs.", ANSWER, "Cold air weakens lungs"),
-    ("milk in excess", ANSWER, "milk (in excess"),
-    ("adds  mucus", ANSWER, "adds mucus"),
-    ("(in excess)", ANSWER, "in excess"),
-    ("pneumonia is caused by a virus in winter", ANSWER, None),
-    ("x" * 200, ANSWER, None),
-    ("air", "Hair loss comes from cold air", "air"),  # not in Hair
-    ("air", "Hair loss", None),
-    ("no", "The norovirus is not known; no test.", "no"),
-    ("term", "a long-term risk", "term"),  # a hyphen separates words
-    ("patient", "the patient's skin", "patient"),  # so does an apostrophe
-    ("5 mg", "take 2.5 mg, then 5 mg", "5 mg"),  # another dose isn't it
-    ("2", "takes 2.5 mg or 2", "2"),
-    ("cafe", "a cafe\u0301", None),  # an accent of its own belongs to its letter
-    ("caf\u00e9", "the Caf\u00e9.", "Caf\u00e9"),
-    ("\u5934\u53d1", "\u7a7a\u6c14\u5934\u53d1\u8131\u843d", "\u5934\u53d1"),  # no spaces
-    ("...", "Hair...", None),
-    ("", "Hair", None),
-]
+
+
+def test_what_a_detection_and_a_written_answer_say():
+    for text, said in KNOWN["detections"]:
+        expected = (said[0], tuple(said[1])) if said else None
+        assert detection.parse_detection(text) == expected, text
+    for text, answer in KNOWN["answers"]:
+        assert building.written(text) == (answer or None), text
 
 
 def test_a_span_is_where_its_words_are_whole():
-    for span, answer, place in PLACES:
+    for span, answer, place in KNOWN["places"]:  # the last such place, unless it is the only one
+        answer = answer or ANSWER
         found = spans.locate(span, answer)
-        assert (found and answer[slice(*found[:2])]) == place, span
+        assert (answer[slice(*found[:2])] if found else "") == place, span
         assert not found or (found[0] == answer.rindex(place) and found[2] == "exact"), span
 
 

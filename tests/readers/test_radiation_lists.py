@@ -1,6 +1,8 @@
 """Radiation: what replies list, from the prompt to the numbers."""
 
 import asyncio
+import tomllib
+from pathlib import Path
 
 import pandas as pd
 
@@ -13,79 +15,13 @@ from conftest import SILENT, completion, with_fields
 run = radiation_lists.run  # a fixture
 
 
-LISTS = [  # a reply, and what it lists; None: no list
-    ("- Fatigue\n- Skin redness", ["Fatigue", "Skin redness"]),
-    ("1. Fatigue\n2) Rib fracture\n(3) Nausea", ["Fatigue", "Rib fracture", "Nausea"]),
-    ("• Fatigue • Nausea • Sore throat", ["Fatigue", "Nausea", "Sore throat"]),
-    (
-        "Here are the side effects:\n\n* Fatigue\n* Nausea\n\nPlease ask your doctor.",
-        ["Fatigue", "Nausea"],
-    ),
-    ("Fatigue\nNausea\nRib fracture", ["Fatigue", "Nausea", "Rib fracture"]),
-    ("Side effects:\nFatigue\nNausea", ["Fatigue", "Nausea"]),
-    (
-        "- Radiation-induced pneumonitis\n- Long-term lung-tissue scarring",
-        ["Radiation-induced pneumonitis", "Long-term lung-tissue scarring"],
-    ),
-    ("- Fatigue\n- fatigue.\n- FATIGUE", ["Fatigue"]),
-    (
-        "**Short-term effects:**\n- **Fatigue**: feeling tired\n"
-        "**Long-term effects:**\n- __Lymphedema__ - swelling of the arm",
-        ["Fatigue", "Lymphedema"],
-    ),
-    (
-        "1. Short-term side effects:\n   - Fatigue\n   - Nausea\n"
-        "2. Long-term side effects:\n   - Rib fracture",
-        ["Fatigue", "Nausea", "Rib fracture"],
-    ),
-    (
-        "1. **Fatigue:**\n   You may feel tired for weeks after the last session.\n"
-        "2. **Nausea:**\n   This is rare.",
-        ["Fatigue", "Nausea"],
-    ),
-    ("- Short-term: fatigue\n- Late: rib fracture", ["fatigue", "rib fracture"]),
-    ("- [ ] Fatigue\n- [x] Nausea", ["Fatigue", "Nausea"]),
-    ("```\n- Fatigue\n- Nausea\n```", ["Fatigue", "Nausea"]),
-    ('["Fatigue", "Rib fracture"]', ["Fatigue", "Rib fracture"]),
-    (
-        "They include: fatigue, nausea, sore throat, and rib fracture.",
-        ["fatigue", "nausea", "sore throat", "rib fracture"],
-    ),
-    ("a. Fatigue\nb. Nausea", ["Fatigue", "Nausea"]),
-    ("1 - Fatigue\n2 - Nausea", ["Fatigue", "Nausea"]),
-    (
-        "–Fatigue\n—Skin hyperpigmentation/changes in skin color",
-        ["Fatigue", "Skin hyperpigmentation/changes in skin color"],
-    ),
-    (
-        "- Skin reaction (redness, peeling)\n- Pain: mild - moderate",
-        ["Skin reaction (redness, peeling)", "Pain"],
-    ),
-    ("- <script>alert(1)</script>\n- {{ 7 * 7 }}", ["<script>alert(1)</script>", "{{ 7 * 7 }}"]),
-    ("# Short-term\n- Fatigue\n---\n# Long-term\n- Rib fracture", ["Fatigue", "Rib fracture"]),
-    (
-        "Radiation can cause fatigue, and later on, in some patients, scarring of the lung may"
-        " follow.",
-        None,
-    ),
-    (
-        "The treatment was well tolerated and she has no complaints. She will be seen in six"
-        " months.",
-        None,
-    ),
-    ("However, in this patient, who is 65, the risk is low.", None),
-    ("| effect | onset |\n|---|---|\n| fatigue | early |", None),
-    ("- Short-term effects:\n- Long-term effects:", None),
-    ("", None),
-    ("Fatigue", None),
-    ("...", None),
-]
+KNOWN = tomllib.loads(Path(__file__).with_name("radiation_replies.toml").read_text("utf-8"))
 
 
 def test_a_reply_becomes_a_list_or_is_none():
-    for text, expected in LISTS:
+    for text, expected in KNOWN["lists"]:
         status, terms, _ = lists.read(text)
-        assert (status, terms) == (("listed", expected) if expected else ("unparsed", [])), text
+        assert (status, terms) == ("listed" if expected else "unparsed", expected), text
 
 
 def test_refusals_repetitions_and_truncation():

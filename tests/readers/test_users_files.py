@@ -1,13 +1,13 @@
 """Users' files of questions, answers, rubrics, conversations; logs: what they hold, or a fault."""
 
 import json
+import math
 import sys
 from types import SimpleNamespace
 
 import pytest
 
 from bedside import BedsideError
-from bedside.build import settings
 from bedside.own import rubrics
 from bedside.read import logs, paths, questions
 from bedside.read.questions import answers, read
@@ -128,21 +128,11 @@ def test_what_is_no_such_file(file, tmp_path):
             read(source)
 
 
-EXAMPLE, ANSWERS = "data/sample/own/ten_questions.csv", "data/sample/own/answers.csv"
-
-
-def test_a_users_file_is_looked_for_here_and_then_in_the_root(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert paths.found(EXAMPLE) == paths.ROOT / EXAMPLE
-    assert len(questions.read(EXAMPLE)) == len(questions.answer_rows(ANSWERS)) == 10
-    assert settings.validated(answers=ANSWERS).answers == str(paths.ROOT / ANSWERS)
-    prompts = settings.validated(prompts="data/prompts").prompts
-    assert prompts == str(paths.PROMPTS)
-    (tmp_path / EXAMPLE).parent.mkdir(parents=True)
-    (tmp_path / EXAMPLE).write_text("item,question\nq1,Mine?\n")
-    assert questions.read(EXAMPLE)["question"].tolist() == ["Mine?"]
-    with pytest.raises(BedsideError, match="there is no file gone.csv"):
-        questions.read("gone.csv")
+def test_a_users_file_is_looked_for_here_and_then_in_the_root(file, tmp_path):
+    name = "data/sample/own/ten_questions.csv"
+    assert paths.found(name) == paths.ROOT / name and len(read(name)) == 10
+    (tmp_path / name).parent.mkdir(parents=True)
+    assert read(file("item,question\nq1,Mine?\n", name))["question"].tolist() == ["Mine?"]
 
 
 # ---- the hub
@@ -240,6 +230,12 @@ def test_answers_that_cannot_be_taken(file):
             answers(file(content, "theirs.csv"), ["a", "b"])
 
 
+# scores of other tools: nine that have no mean, and two parts that have one; a study goes on
+LARGEST = sys.float_info.max
+ODD = [math.inf, math.nan, LARGEST, None, "\ud83d \x1b[2J\x00", "x" * 40_000, [1, math.inf]]
+ODD += [b"\xff", {None: -math.inf, 1: 1, "b": -2.5}]
+
+
 def test_what_a_log_holds_as_rows(tmp_path, monkeypatch):
     """Without the package: what its reader gives, by the names that its documentation has."""
     nothing = SimpleNamespace(completion="", choices=[], stop_reason="", error=None)
@@ -253,6 +249,7 @@ def test_what_a_log_holds_as_rows(tmp_path, monkeypatch):
 
     held = [
         sample("q0", text="Yes", scores={"match": "C", "f1": 0.5, "two": {"x": True, "y": "odd"}}),
+        sample("q3", text="Yes", scores=dict(enumerate(ODD))),
         sample("q0", 2, "Ye", "max_tokens", {"match": "I"}),
         sample(1, stop="content_filter"),
         sample("q2", error="the line was cut"),
@@ -262,6 +259,7 @@ def test_what_a_log_holds_as_rows(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "inspect_ai.log", reader)
     (tmp_path / "run.eval").write_text("as a stand-in")
     rows = [row for _, row in logs.rows(tmp_path / "run.eval")]
+    assert [number for _, number in rows.pop(1)["scores"].values()] == [None] * 9 + [1.0, -2.5]
     assert [(r["item"], r["repeat"], r["answer"], r["why"], r["cut"]) for r in rows] == [
         ("q0", 0, "Yes", "", False),
         ("q0", 1, "Ye", "", True),

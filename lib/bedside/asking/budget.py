@@ -1,8 +1,8 @@
 """Budget: the money that a checkout's processes spend on calls, in one small file.
 
     account = Account("my_paper/01_answers", budget_usd)
-    most = account.reserve(0.05)   # StopRun before a budget would be passed
-    account.settle(most, 0.01)
+    most = account.reserve("mine", (1000, 96))   # StopRun before a budget would be passed
+    account.settle("mine", most, (700, 50))
     account.close()
 
 The file is replaced whole by whoever has its lock. The most that a call can cost is in it before
@@ -90,27 +90,29 @@ class Account:
         both = {"BUDGET_USD": (self.usd, make()), "BUDGET_TOTAL": (self.total, self.scope)}
         return {name: b for name, b in both.items() if b[0] is not None}
 
-    def check_price(self, name: str) -> None:
-        """Raise StopRun if there is a budget and a model's price isn't known."""
-        if self.limits and cost(name, 0, 0) is None:
+    def reserve(self, name: str, tokens: tuple[int, int]) -> float | None:
+        """Put aside the most that a call to a model can cost, None where nobody knows; returns it.
+
+        Raises StopRun if that would pass a budget, or there is one and the price isn't known.
+        """
+        usd = cost(name, *tokens)
+        if self.limits and usd is None:
             raise StopRun(
                 f"{next(iter(self.limits))} is set but the price of {name} isn't known: give it"
                 " price_date, usd_per_million_in and _out in data/models.toml"
             )
-
-    def reserve(self, usd: float | None) -> float | None:
-        """Put aside the most that a call can cost, None where nobody knows; returns it."""
         if usd:
             self._write(usd)
         return usd
 
-    def settle(self, reserved: float | None, usd: float | None) -> None:
+    def settle(self, name: str, reserved: float | None, tokens: tuple) -> None:
         """Count what a call did cost; where that isn't known, what was reserved stays."""
         self.counts["calls"] += 1
         if reserved is None:
             self.counts["unpriced"] += 1
             self.unpriced += 1
         else:
+            usd = cost(name, *tokens)
             usd = reserved if usd is None else usd
             self.unused += reserved - usd
             self.paid += usd

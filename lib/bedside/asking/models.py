@@ -168,7 +168,6 @@ class Asking:
         async with self.opening:
             if name not in self.endpoints:
                 registry.check_callable(name)
-                self.account.check_price(name)
                 self.recordings.check_writable(name)
                 self.endpoints[name] = await sending.opened(self.stack, name)
 
@@ -222,12 +221,10 @@ class Asking:
 
     async def _once(self, end, request):
         """The record of a request's reply, sent once in its turn and paid for; raises Failure."""
-        prompt, completion = request.estimate()
-        call = await end.turn(request.likely + completion)
+        call = await end.turn(request.likely + request.most)
         if self.stopped:  # while this one waited
             raise self.stopped
-        most = self.account.reserve(registry.cost(end.name, prompt, completion))
-        tokens = None, None
+        most, tokens = self.account.reserve(end.name, request.estimate()), (None, None)
         self.sent.add(task := asyncio.current_task())
         try:
             record = await sending.send(end, request)
@@ -238,7 +235,7 @@ class Asking:
             raise
         finally:  # also if it is cancelled: what it costs then isn't known
             self.sent.discard(task)
-            self.account.settle(most, registry.cost(end.name, *tokens))
+            self.account.settle(end.name, most, tokens)
             if None not in tokens:
                 call[1] = sum(tokens)
 

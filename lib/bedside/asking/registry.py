@@ -15,6 +15,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
@@ -44,14 +45,8 @@ LITERAL_KEY = re.compile(r"\b(sk|pk|gsk|xai|hf|AIza|Bearer)[-_ ][\w-]{8,}|\bAIza
 KEY_NAMES = re.compile(
     r"(?i:key|token|secret|password|credentials?|cookie|auth|authorization)(?![a-z])"
 )
-# providers whose dated names say which weights answer, at their own endpoint
-OWN_HOSTS = {
-    "openai": "api.openai.com",
-    "anthropic": "api.anthropic.com",
-    "google": "generativelanguage.googleapis.com",
-    "deepseek": "api.deepseek.com",
-    "mistral": "api.mistral.ai",
-}
+# what providers call things
+PROVIDERS = tomllib.loads(Path(__file__).with_name("providers.toml").read_text("utf-8"))
 
 Word = Annotated[str, Meta(min_length=1)]
 Count = Annotated[int, Meta(ge=0, lt=10**12)]
@@ -199,7 +194,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         if self.revision is not None:
             fields["revision"] = self.revision
         elif self.provider != "local":  # the weights there have a digest
-            if urlsplit(self.base_url).hostname != OWN_HOSTS.get(self.provider):
+            if urlsplit(self.base_url).hostname != PROVIDERS["hosts"].get(self.provider):
                 fields["endpoint"] = store.digest(self.base_url)[:16]
         return {"provider": self.provider, "weights": self.weights_sha256, **fields}
 

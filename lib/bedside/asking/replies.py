@@ -11,7 +11,7 @@ from typing import Any
 from bedside.read import prompts
 
 from . import store
-from .registry import model
+from .registry import PROVIDERS, model
 from .usage import prompt_tokens, tokens_of, used
 
 UNLIMITED = 4096  # tokens that a reply without a limit is taken to have
@@ -160,23 +160,10 @@ class Reply:
 
 
 WAITS = "waits for a batch"
-# why a reply is no answer, by how it ended; those of WITHHELD hold even if some text came
-NO_ANSWER = {
-    "refusal": "refused",
-    "content_filter": "filtered",
-    "tool_calls": "tool calls",
-    "length": "cut off while thinking",
-}  # else "blank"
-WITHHELD = ("refusal", "content_filter", "tool_calls")
+NO_ANSWER = PROVIDERS["no_answer"]  # why a reply is none, by how it ended; else "blank"
+WITHHELD = ("refusal", "content_filter", "tool_calls")  # ends that hold even if some text came
 SPELLED = {  # finish reasons that endpoints give, as OpenAI spells them
-    given: finish
-    for finish, others in (
-        ("length", "max_tokens max_output_tokens model_length model_context_window_exceeded"),
-        ("tool_calls", "function_call tool_use"),
-        ("content_filter", "safety recitation blocklist prohibited_content spii sensitive"),
-        ("refusal", ""),
-    )
-    for given in (finish, *others.split())
+    given: finish for finish, others in PROVIDERS["finish"].items() for given in (finish, *others)
 }
 # a finish reason of half a text: the endpoint, or what stands before it, failed within the answer
 BROKEN_OFF = (

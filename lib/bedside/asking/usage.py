@@ -7,6 +7,8 @@ from typing import Any
 
 from bedside.read.outside import MOST
 
+from .registry import PROVIDERS
+
 # what a chat template adds to a prompt at most, in tokens: in all, and for each text
 TEMPLATE, MESSAGE = 100, 12
 
@@ -21,12 +23,7 @@ def prompt_tokens(texts: Collection[str]) -> int:
     return TEMPLATE + MESSAGE * len(texts) + sum(most)
 
 
-# the last parts of the names by which providers count a prompt's tokens that come from a cache or
-# go into one, and a reply's that are thoughts
-READ = ("cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens")
-WRITTEN = ("cache_write_tokens", "cache_creation_tokens", "cache_creation_input_tokens")
-APART = ("cache_read_input_tokens", "cache_creation_input_tokens")  # Anthropic's: not in the prompt
-THOUGHTS = ("reasoning_tokens",)
+READ, WRITTEN, APART, THOUGHTS = PROVIDERS["counts"].values()
 OFF = 2  # times the completion that thoughts within it may be, counted by another tokenizer
 
 

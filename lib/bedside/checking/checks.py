@@ -129,6 +129,7 @@ def write(source: "str | Path | pd.DataFrame", name: str = "") -> tuple[Path, st
         verdicts=of,
         seconds=f"{stats.SECONDS:g}",
         file=FILES[1],
+        heads=("where", "printed", "arithmetic", "would fit", "power, condition"),
     )
     paths.write(folder / FILES[0], prompts.plain(page))
     told = ", ".join(f"{len(rows)} {verdict}" for verdict, rows in of.items() if rows)

@@ -100,13 +100,6 @@ class Lexical(Baseline):
         return [values[i] for i in (features > low).astype(int) + np.asarray(features > high)]
 
 
-def grades(
-    kind: type[Baseline], labelled: pd.DataFrame, values: Sequence[int | str], frame: pd.DataFrame
-) -> list:
-    """Values of a frame's rows by a kind of Baseline that has learnt from `labelled`."""
-    return kind(labelled, values).grade(frame) if len(frame) else []
-
-
 def learnt(labelled: pd.DataFrame) -> pd.DataFrame:
     """The labelled rows that judges learn from: not those of the user's own raters (`rated`)."""
     return labelled[~labelled["rated"].to_numpy(bool)] if "rated" in labelled else labelled

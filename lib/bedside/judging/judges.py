@@ -98,16 +98,6 @@ def whose_texts_go(profile: str, paper: str, notebook: str, mode: str, judge: st
     )
 
 
-def unasked(run: Any, judge: str, count: int) -> str:
-    """A caption's note on a judge's verdicts that aren't recorded; empty if none is lacking."""
-    if is_named(run, judge) or not count:
-        return ""
-    return (
-        f" Neither MODELS nor JUDGE names {judge}, so it wasn't asked: {count} of its verdicts"
-        " aren't recorded and count as unscored."
-    )
-
-
 @dataclass(frozen=True)
 class Question:
     """What a judge is asked about each answer, and how a model may reply.
@@ -167,7 +157,7 @@ async def grade(
         from . import baselines
 
         kind = baseline or baselines.Lexical
-        graded = baselines.grades(kind, labelled, question.values, came)
+        graded = kind(labelled, question.values).grade(came) if len(came) else []
         made = [Verdict(i, "graded", v) for i, v in zip(came["item"], graded, strict=True)]
     else:
         replies = await ask(question.requests(came, judge, repeat), f"verdicts of {judge}")

@@ -65,7 +65,10 @@ def trust_card(
         card[f"{name}_bounds"] = [hits / len(labels), (hits + out) / len(labels)]
     kappa = functools.partial(stats.kappa, a, b, values, units=of)
     card["kappa"] = kappa()._asdict()
-    if _ordered(values) and positive is not None if ordered is None else ordered:
+    if ordered is None:
+        numbers = all(isinstance(v, int | float) for v in values)
+        ordered = numbers and len(values) > 2 and positive is not None
+    if ordered:
         card["kappa_quadratic"] = kappa(weights="quadratic")._asdict()
     if positive is not None:
         sensitivity, specificity = stats.sens_spec(a == positive, b == positive, of)
@@ -94,10 +97,6 @@ def corrected(
     judged = stats.Interval(value / 100, low / 100, high / 100, n)
     found = stats.corrected_rate(judged, *known, rng)
     return (*(100 * x for x in found[:3]), n)
-
-
-def _ordered(values):
-    return len(values) > 2 and all(isinstance(v, int | float) for v in values)
 
 
 def scale(card: dict) -> tuple[str, str]:

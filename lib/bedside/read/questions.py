@@ -137,10 +137,8 @@ def answers(
         if row["item"] not in asked:
             left.setdefault(row["item"], []).append(place.removeprefix("line "))
     if asked and len(left) == len({row["item"] for _, row in rows}):
-        raise BedsideError(
-            f"{name} answers none of the items that are asked: it has {_few(left)}; the items asked"
-            f" are {_few(asked)}"
-        )
+        both = f"it has {_few(left)}; the items asked are {_few(asked)}"
+        raise BedsideError(f"{name} answers none of the items that are asked: {both}")
     made = []
     for model, repeat in dict.fromkeys((row["model"], row.get("repeat", 0)) for _, row in rows):
         epoch = f", epoch {repeat + 1}" if repeat and not repeats else ""

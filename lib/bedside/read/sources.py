@@ -11,7 +11,6 @@ import json
 import os
 import re
 import shutil
-import tomllib
 import urllib.request
 from collections.abc import Collection
 from pathlib import Path
@@ -32,13 +31,12 @@ class SourceError(BedsideError):
 @functools.cache
 def registry() -> dict[str, dict]:
     """All entries of data/sources.toml by name."""
-    return tomllib.loads((paths.DATA / "sources.toml").read_text())
+    return paths.toml(paths.DATA / "sources.toml")
 
 
 def entry(name: str) -> dict:
     """One entry; BedsideError with the nearest name for an unknown one."""
-    known = registry()
-    return known[name] if name in known else choose(name, known, "source")
+    return registry()[choose(name, registry(), "source")]
 
 
 def where(name: str) -> tuple[Path | None, Path]:
@@ -110,15 +108,10 @@ def fetch(name: str, mirror: Path | str | None = None) -> str:
         part.replace(path)
         forget()
     except OSError as err:
-        way = f"{mirror} has no {inside}; put the file there or at {paths.rel(path)}"
-        if not mirror:
-            way = (
-                f"{url}; without a network, give MIRROR=DIR, a folder that holds DIR/{inside}, or"
-                f" put the file at {paths.rel(path)}"
-            )
-        raise SourceError(
-            f"source {name!r} can't be fetched ({err.strerror or err}); {way}"
-        ) from err
+        way = f"without a network, give MIRROR=DIR, a folder that holds DIR/{inside}"
+        way = f"{mirror} has no {inside}" if mirror else f"{url}; {way}"
+        why = f"source {name!r} can't be fetched ({err.strerror or err})"
+        raise SourceError(f"{why}; {way}, or put the file at {paths.rel(path)}") from err
     finally:
         part.unlink(missing_ok=True)
     return "fetched"
@@ -170,6 +163,7 @@ def verified(name: str) -> "pd.DataFrame":
     return _verify(name, path)
 
 
+AGAIN = "delete it and run `make data` again"
 NAMES = {"sha256": "sha256", "blob": "git blob"}
 POINTER = re.compile(rb"version https://git-lfs|\S*annex/objects/|\.\./\S*\.git/annex/")
 
@@ -187,10 +181,8 @@ def _verify(name, path):
             with open(path, "rb") as f:
                 if POINTER.match(f.read(200)):
                     raise fault("is a pointer to a large file, not the file; put the file there")
-            raise fault(
-                f"is a different file: its {NAMES[kind]} is {found[:12]}..., expected"
-                f" {e[kind][:12]}...; delete it and run `make data` again, or see data/sources.toml"
-            )
+            differs = f"its {NAMES[kind]} is {found[:12]}..., expected {e[kind][:12]}..."
+            raise fault(f"is a different file: {differs}; {AGAIN}, or see data/sources.toml")
     suffixes = [s for s in path.suffixes if not s.startswith(".part")]
     kind = e.get("format", suffixes[-1].lstrip("."))
     try:
@@ -203,15 +195,12 @@ def _verify(name, path):
         lacking, there = (", ".join(map(repr, c)) for c in (missing, list(frame.columns)[:12]))
         raise fault(f"has no column {lacking}; it has {there}")
     if "rows" in e and len(frame) != e["rows"]:
-        raise fault(
-            f"has {len(frame)} rows, expected {e['rows']}; it is cut short or another version, so"
-            " delete it and run `make data` again"
-        )
+        raise fault(f"has {len(frame)} rows, expected {e['rows']}; {AGAIN}")
     for column, expected in e.get("totals", {}).items():
-        found = frame[column].value_counts().to_dict()
-        if found != expected:
-            both = {k: (found.get(k, 0), expected.get(k, 0)) for k in {*found, *expected}}
-            told = [f"{k}: {n} (expected {m})" for k, (n, m) in sorted(both.items()) if n != m]
+        counts = frame[column].value_counts().to_dict()
+        known = sorted(k for k in {*counts, *expected} if counts.get(k) != expected.get(k))
+        if known:
+            told = (f"{k}: {counts.get(k, 0)} (expected {expected.get(k, 0)})" for k in known)
             raise fault(f"has other numbers of rows by {column}: {'; '.join(told)}")
     return frame
 
@@ -287,10 +276,8 @@ def first_items(run: Any, frame: "pd.DataFrame", whole: bool = False) -> "pd.Dat
     Raises BedsideError if an item occurs twice or has an empty cell.
     """
     if (bad := frame[frame["item"].duplicated() | frame.isna().any(axis=1)]).size:
-        raise BedsideError(
-            f"item {bad['item'].iloc[0]!r} occurs twice, or its {', '.join(frame.columns)} are not"
-            " all there"
-        )
+        lacks = f"lacks one of {', '.join(frame.columns)}"
+        raise BedsideError(f"item {bad['item'].iloc[0]!r} occurs twice, or {lacks}")
     most = len(frame) if whole or not run.limit else run.limit
     return frame.head(most).reset_index(drop=True)
 

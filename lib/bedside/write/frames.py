@@ -174,14 +174,12 @@ def folders(paper: str, profile: str, **changed: Any) -> list[Path]:
     profile: also the name of a run, as its folder in figures/runs.
     """
     choose(paper, paths.papers(), "paper")
-    if (
-        profile not in settings.profiles()
-        and (run := settings.figures() / "runs" / profile).is_dir()
-    ):
+    run = settings.figures() / "runs" / profile
+    if profile not in settings.profiles() and run.is_dir():
         return [run / paper]
-    mine = settings.outputs(profile, settings.changed({"profile": profile, **changed}))
+    shared = settings.outputs(profile, settings.changed({"profile": profile, **changed}))
     private = settings.outputs(profile, private=True)
-    return [folder / paper for folder in dict.fromkeys((mine, private))]
+    return [folder / paper for folder in dict.fromkeys((shared, private))]
 
 
 def sections(folder: Path) -> list[str]:
@@ -222,41 +220,34 @@ def records(folder: Path, section: str) -> tuple[list[dict], None, list[str]]:
 
 def _records(csv):
     first, rows = {}, []
-    with contextlib.suppress(FileNotFoundError):
-        with open(_texts(csv), encoding="utf-8") as f:
-            first, *rows = map(json.loads, f)
+    with contextlib.suppress(FileNotFoundError), open(_texts(csv), encoding="utf-8") as f:
+        first, *rows = map(json.loads, f)
     if first.get("csv") != _digest(csv):
-        raise BedsideError(
-            f"{paths.rel(csv)}: its texts aren't here. Run the notebook that keeps them:"
-            f" `make {csv.parent.name}` (PROFILE= and MODELS= as for the figures), or read it"
-            " without: texts=False"
-        )
+        way = f"`make {csv.parent.name}` (PROFILE= and MODELS= as for the figures)"
+        without = "or read it without: texts=False"
+        raise BedsideError(f"{paths.rel(csv)}: its texts aren't here. Run {way}, {without}")
     return rows, None, first["columns"]
 
 
 def missing(folder: Path) -> list[str]:
     """The notebooks of a profile's or run's manifest whose full frames aren't here as they were."""
-    path, found = folder / "manifest.json", []
+    path, lacking = folder / "manifest.json", []
     entries = json.loads(path.read_text())["notebooks"] if path.is_file() else {}
     for name, entry in entries.items():
         for o in entry.get("graded", ()):
-            first = {}
-            with contextlib.suppress(FileNotFoundError):
-                section = o["file"].removeprefix("graded_").removesuffix(".csv")
-                with open(cache(folder / entry["paper"]) / f"{section}.jsonl", "rb") as f:
-                    first = json.loads(f.readline())
+            texts, first = _texts(folder / entry["paper"] / o["file"]), {}
+            with contextlib.suppress(FileNotFoundError), open(texts, "rb") as f:
+                first = json.loads(f.readline())
             if first.get("csv") != o["sha256"]:
-                found.append(name)
-    return found
+                lacking.append(name)
+    return lacking
 
 
 def nothing(folder: Path, what: str) -> BedsideError:
     """The error of a study whose notebooks have kept nothing in a folder."""
     profile = f" PROFILE={p}" if (p := folder.parent.name) in settings.profiles() else ""
-    told = "" if profile else " with the settings of this run"
-    return BedsideError(
-        f"{paths.rel(folder)} has no {what}; run `make {folder.name}{profile}`{told} first"
-    )
+    way = f"`make {folder.name}{profile}`" + " with the settings of this run" * (not profile)
+    return BedsideError(f"{paths.rel(folder)} has no {what}; run {way} first")
 
 
 def called(folder: Path) -> dict[str, dict]:

@@ -4,7 +4,6 @@ rows = [Row("a model", "PCR", "run", *percent(12, 40)), *published_rows(run.publ
 run.table("table1_scores", frame(rows), "Table 1: scores")
 """
 
-import contextlib
 import csv
 import re
 from collections.abc import Iterable
@@ -57,9 +56,7 @@ def frame(rows: Iterable[tuple]) -> "pd.DataFrame":
 
 def percent(hits: SupportsInt, n: int) -> tuple[float, float, float, int]:
     """A share in percent, each row its own unit, as `stats.share`: (value, low, high, n)."""
-    import numpy as np
-
-    return share(np.arange(n) < int(hits))
+    return share([k < int(hits) for k in range(n)])
 
 
 def share(hits: "ArrayLike", units: "ArrayLike | None" = None) -> tuple[float, float, float, int]:
@@ -96,31 +93,31 @@ def paired(graded: "pd.DataFrame", run: Any, hits: bool = True) -> "pd.DataFrame
 
     import pandas as pd
 
-    mine = scored(complete(graded, ["item", "model"]))
-    unit = mine.assign(unit=units_of(mine)).drop_duplicates("item").set_index("item")["unit"]
+    known = scored(complete(graded, ["item", "model"]))
+    unit = known.assign(unit=units_of(known)).drop_duplicates("item").set_index("item")["unit"]
     repeated = unit.duplicated().any()
     test = "permutation of units" if repeated else "McNemar" if hits else "permutation"
-    wide = mine.pivot(index="item", columns="model", values="value").astype(float)
+    wide = known.pivot(index="item", columns="model", values="value").astype(float)
     rows = []
     for a, b in itertools.combinations(sorted(graded["model"].unique()), 2):
         both = wide.reindex(columns=[a, b]).dropna()
         row = {"row": f"{a} vs {b}", "test": test, "n": len(both)}
         if len(both):
             (x, y), units = both.to_numpy().T, unit[both.index].to_numpy()
-            hit = ((x == 1).astype(float), (y == 1).astype(float)) if hits else (x, y)
-            share = stats.mcnemar(*hit) if hits else None
-            if repeated or not hits:
-                share = stats.paired_permutation(*hit, run.rng("pairs"), units=units)
-            apart = hit[0] - hit[1]
-            i = stats.difference(*(100 * h for h in hit), units, scale=(0, 100))
+            a, b = ((x == 1).astype(float), (y == 1).astype(float)) if hits else (x, y)
+
+            def permuted(a, b, units=units):
+                return stats.paired_permutation(a, b, run.rng("pairs"), units=units)
+
+            i = stats.difference(100 * a, 100 * b, units, scale=(0, 100))
             row |= {
-                "difference": 100 * (hit[0].mean() - hit[1].mean()),
+                "difference": 100 * (a.mean() - b.mean()),
                 "low": i.low,
                 "high": i.high,
                 "means": x.mean() - y.mean(),
-                "p": share,
-                "permutation": stats.paired_permutation(x, y, run.rng("pairs"), units=units),
-                "detectable": 100 * stats.detectable(apart, units),
+                "p": stats.mcnemar(a, b) if hits and not repeated else permuted(a, b),
+                "permutation": permuted(x, y),
+                "detectable": 100 * stats.detectable(a - b, units),
             }
         rows.append(row)
     columns = "row test difference low high means p permutation n detectable".split()
@@ -133,24 +130,16 @@ def paired(graded: "pd.DataFrame", run: Any, hits: bool = True) -> "pd.DataFrame
 def few_note(rows: "pd.DataFrame") -> str:
     """A caption's note on measured numbers with fewer units than their interval needs.
 
-    If others of so few have one, it says how many. Empty for a table of counts.
+    Empty for a table of counts.
     """
     rows = rows.reindex(columns=COLUMNS)
-    measured = rows["source"].isin(["raw", "run"]) & rows["value"].notna()
-    tiny = measured & rows["n"].between(1, stats.LEAST - 1)
-    few = tiny & rows["low"].isna()
     counts = rows["low"].isna().all() and (rows["value"].dropna() % 1 == 0).all()
-    several = measured & rows["low"].isna() & rows["n"].between(stats.LEAST, stats.SEVERAL - 1)
-    several &= rows["column"].astype(str).str.contains("kappa|alpha|F1")
-    if several.any() and not few.any():
-        return "Kappa, alpha and F1 of fewer than twenty units have no interval."
-    if not few.any() or counts and not few[measured].all():
-        return ""
-    if few.sum() == tiny.sum():
-        return "Numbers that rest on fewer than ten units have no interval."
-    has = "has" if few.sum() == 1 else "have"
-    rest = f"{tiny.sum()} numbers that rest on fewer than ten units"
-    return f"Of {rest}, {few.sum()} {has} no interval."
+    bare = rows[rows["source"].isin(["raw", "run"]) & rows["value"].notna() & rows["low"].isna()]
+    if bare["n"].between(1, stats.LEAST - 1).any() and not counts:
+        return "Numbers without an interval rest on fewer than ten units."
+    bare = bare[bare["n"].between(stats.LEAST, stats.SEVERAL - 1)]
+    several = bare["column"].astype(str).str.contains("kappa|alpha|F1").any()
+    return "Kappa, alpha and F1 of fewer than twenty units have no interval." if several else ""
 
 
 def no_answer_rows(row: str, why: "pd.Series", what: str = "no answer") -> list[Row]:
@@ -176,12 +165,11 @@ def card_rows(name: str, card: dict, labels: dict[str, str]) -> list[Row]:
     """
     rows = []
     for key, label in labels.items():
-        if key == "scale":
-            key, label = trust_cards.scale(card)
-        found = card.get(key, {"n": 0})
-        unit, value = 1 if "kappa" in key else 100, [found.get(x) for x in ("value", "low", "high")]
-        value = [None if v is None else unit * v for v in value]
-        rows.append(Row(name, label, "run", *value, found["n"], card["unscored"]))
+        key, label = trust_cards.scale(card) if key == "scale" else (key, label)
+        measure, most = card.get(key, {"n": 0}), 1 if "kappa" in key else 100
+        numbers = (measure.get(x) for x in ("value", "low", "high"))
+        numbers = (None if x is None else most * x for x in numbers)
+        rows.append(Row(name, label, "run", *numbers, measure["n"], card["unscored"]))
     return rows
 
 
@@ -209,12 +197,9 @@ def write(
     if (same := rows.duplicated(["row", "column", "source"])).any():
         raise BedsideError(f"{path.name}: {rows[same].iloc[0, :3].tolist()} occurs twice")
     people = grid(rows.to_dict("records"), layout)
-    forms = {
-        "csv": csv_text(COLUMNS, rows.itertuples(index=False)),
-        "md": people.markdown(title, caption),
-    }
-    for suffix, text in forms.items():
-        paths.write(path.with_name(f"{path.name}.{suffix}"), text)
+    csv = csv_text(COLUMNS, rows.itertuples(index=False))
+    paths.write(path.with_name(f"{path.name}.csv"), csv)
+    paths.write(path.with_name(f"{path.name}.md"), people.markdown(title, caption))
     return people
 
 
@@ -228,12 +213,11 @@ def for_people(rows: "pd.DataFrame", digits: int = 2) -> Grid | str:
 def cell_text(value: object) -> str:
     """Text for a CSV cell: without orders to a terminal, and never a spreadsheet formula."""
     text = prompts.plain(value)
-    if text[:1] in ("=", "+", "-", "@", "\t", "\r"):
-        with contextlib.suppress(ValueError):
-            float(text)
-            return text
-        return "'" + text
-    return text
+    formula = text[:1] in ("=", "+", "-", "@", "\t", "\r") and not NUMBER.fullmatch(text)
+    return "'" * formula + text
+
+
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.I)
 
 
 def csv_text(columns: Iterable[str], rows: Iterable[Iterable]) -> str:
