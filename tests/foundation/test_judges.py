@@ -104,6 +104,12 @@ def test_lexical_judge_orders_answers_by_what_they_share_with_the_correction():
     assert judge.features(pd.DataFrame([echo]))[0] == 0
 
 
+def test_where_no_answer_came_there_is_nothing_to_judge():
+    lost = frame("a", "b", lost=(0, 1))
+    made = asyncio.run(judges.grade(lost, "lexical", ASKED, None, labelled=labelled()))
+    assert made["status"].tolist() == ["error", "error"]
+
+
 def test_agreement_by_hand():
     # labels  -1 -1  0  0  1  1
     # judge   -1  0  0  .  1 -1   one unparsed: 5 scored, 3 equal, so exact is 3/5

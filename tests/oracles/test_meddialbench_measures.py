@@ -140,16 +140,6 @@ def test_ends_are_counted_by_speaker_with_their_reasons(seed):
     same(rows(talks.ends(done)), expected)
 
 
-def test_intervals_are_over_cases():
-    # 12 cases, all their 17 configurations alike: the interval is as wide as one of 12 is
-    done = world(0).query("case in @CASES[:12]").assign(truncated=0, end="ended", by="")
-    done["end"] = np.where(done["case"].isin(CASES[:6]), "ended", "limit")
-    made = talks.ends(done).query("row == 'the doctor ended it' and column == 'a'")
-    twelve, alone = (binomtest(n // 2, n).proportion_ci(method="wilson") for n in (12, 204))
-    assert made["value"].item() == 50 and made["n"].item() == 204
-    assert made["low"].item() < 100 * twelve.low < 100 * alone.low
-
-
 # ---- changes
 
 
@@ -160,8 +150,7 @@ def test_changes_are_paired_by_case_with_exact_tests_corrected_over_all(run, see
     *changes, moved, parts = wanted(SINGLE, *names, judged=done, run=run)
     moved, parts = pd.concat(moved), pd.concat(parts)
     table, figure = rows(moved.assign(unscored=0)), rows(parts)
-    profiles, marked = wanted(VULNERABLE, "profiles", "marked", judged=done, run=run)
-    lost = rows(profiles.assign(unscored=0))
+    marked = wanted(VULNERABLE, "marked", judged=done, changed=changes[0])
     for column, made in zip(("correct", "coverage", "turns"), changes):
         values, made = by(done, column), made.set_index(["model", "configuration"])
         assert {*made.index} == {key for key in values if key[1] != "baseline"}
@@ -185,8 +174,6 @@ def test_changes_are_paired_by_case_with_exact_tests_corrected_over_all(run, see
             if least == least:
                 has(table, {(c, f"{m}: detectable change, points"): 100 * least})
             has(figure, {(f"{c}, {m}", "change of accuracy, points"): 100 * mean})
-            has(lost, {(c, m): -mean})
-            assert [-r["high"], -r["low"]] == ends(profiles, (c, m))
             assert [100 * r["low"], 100 * r["high"]] == ends(moved, (c, f"{m}: change, points"))
             assert marked[m, f"{c}, marked"] == float(p[m, c] < 0.05)
     holm = multipletests([p[tuple(k)] for k in changes[0][scores.KEYS].to_numpy()], method="holm")
@@ -196,7 +183,7 @@ def test_changes_are_paired_by_case_with_exact_tests_corrected_over_all(run, see
 
 @seeds
 def test_worst_cases_are_the_largest_losses_and_ties_are_all_named(seed):
-    changed = scores.changes(world(seed))
+    changed = scores.changes(world(seed).query("model == 'a'"))
     table = scores.worst(changed)
     for m, part in changed.groupby("model"):
         tied = part[part["value"] == part["value"].min()]
@@ -207,20 +194,22 @@ def test_worst_cases_are_the_largest_losses_and_ties_are_all_named(seed):
 
 
 @seeds
-def test_strategies_are_turns_and_losses_paired_by_case(run, seed):
-    done, expected = world(seed), {}
-    for m in DOCTORS:
-        first = done[(done["model"] == m) & (done["configuration"] == "baseline")]
-        expected[m, "turns, baseline"] = counted(first["turns"])
-        losses = {"coverage": ("loss of coverage, {}", 1)}
-        losses["correct"] = "loss of accuracy, {}, points", 100
-        for c, (column, (what, scale)) in itertools.product(("C4", "C3"), losses.items()):
-            base, other = (by(done, column).get((m, x), {}) for x in ("baseline", c))
-            gaps = [scale * (base[k] - other[k]) for k in base.keys() & other.keys()]
-            if gaps:
-                expected[m, what.format(c)] = np.mean(gaps), len(gaps), 0
-    made = pd.concat(wanted(VULNERABLE, "strategy", judged=done, run=run))
-    same(rows(made.query("source == 'run'")), expected)
+def test_losses_are_changes_turned_round_with_their_limits(run, seed):
+    done = world(seed).query("model == 'a' and configuration in ('baseline', 'C3', 'C4')")
+    strategy = wanted(VULNERABLE, "strategy", judged=done, run=run, changed=scores.changes(done))
+    strategy = pd.concat(strategy)
+    found = rows(strategy)
+    assert found["a", "turns, baseline"] == pytest.approx(
+        counted(done.loc[done["configuration"] == "baseline", "turns"])
+    )
+    for column, name, scale in (
+        ("coverage", "loss of coverage, {}", 1),
+        ("correct", "loss of accuracy, {}, points", 100),
+    ):
+        for r in scores.changes(done, column).itertuples():
+            place = "a", name.format(r.configuration)
+            assert found[place][:2] == pytest.approx((-scale * r.value, r.n))
+            assert [-scale * r.high, -scale * r.low] == ends(strategy, place)
 
 
 # ---- combinations

@@ -103,7 +103,6 @@ def other_names(paper, names, rng):
     }
 
 
-@pytest.mark.slow
 def test_each_interpretation_turns_for_some_other_numbers(fixed):
     paper, names = fixed
     assert not unturned("meddialbench", names, lambda rng: other_names(paper, names, rng), 200)

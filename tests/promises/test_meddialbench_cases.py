@@ -189,7 +189,8 @@ def test_a_fact_that_is_kept_back_comes_when_asked_again_and_lies_take_its_place
         for level, first in FIRST.items():
             kept = mine.at[level, "facts"] if level else []
             for n, fact in enumerate(case.key_items, 1):
-                told = [f"{fact}." in a for a in answers(all_six, (level,), case, fact)]
+                given = (level,) if level else ()
+                told = [f"{fact}." in a for a in answers(all_six, given, case, fact)]
                 assert told == [k == (first if n in kept else 1) for k in range(1, 5)]
         facts, lies = mine.loc["fabricating", ["facts", "false"]]
         fact = case.key_items[facts[0] - 1]

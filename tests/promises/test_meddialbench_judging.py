@@ -143,22 +143,6 @@ def test_outcomes_of_consultations(run, texts, endpoint):
     assert [asked.count(k) for k in replies] == [5, 3, 6]
 
 
-def test_the_judge_without_a_model_judges_consultations(run, texts):
-    known = examples.Labelled(run)
-    lie = texts.set_index(["item", "level"]).at[("case-1", "fabricating"), "false"][0]
-    held = consulted(
-        ("case-1", "fabricating", ("fabricating",), lie, "Sprain", ""),
-        ("case-2", "baseline", (), "I have fact one.", "Chronic gout", ""),
-        ("case-2", "vague", ("vague",), "I see.", "Corn", ""),
-        ("case-3", "vague", ("vague",), "fact two", "", "empty, patient"),
-    )
-    done = asyncio.run(judging.outcomes(run, known, texts, held))
-    expected = [[0, 1], [1, 0], [0, 0], [NAN, NAN]]
-    np.testing.assert_array_equal(done[["correct", "misled"]].to_numpy(), expected)
-    # "fact" is half of either fact's words
-    assert done["coverage"].tolist()[1:] == [1, 0, 1]
-
-
 BOTH = ("fabricating", "withholding")  # dimensions 3 and 4
 ADHERENCE = [  # what is active and shown: activation, isolation, full
     ((), "[]", (NAN, 1, 1)),

@@ -39,7 +39,8 @@ def verify(profile: str) -> None:
         if data:
             print(f"{name} rests on {', '.join(data)}: built, not compared")
     names = sorted({p.relative_to(f) for f in (folder, committed) for p in f.rglob("*.csv")})
-    told = [line for name in names for line in differing(committed / name, folder / name)]
+    found = {name: differing(committed / name, folder / name) for name in names}
+    told = [f"figures/{profile}/{name}: {line}" for name in names for line in found[name]]
     if told:
         raise BedsideError("\n".join(["what was built differs from what is committed:", *told]))
     print(f"{len(names)} of {len(names)} files of {profile} have the committed numbers")
@@ -47,12 +48,11 @@ def verify(profile: str) -> None:
 
 def differing(committed, built):
     """Lines on the rows by which two CSV files differ."""
-    name = f"figures/{built.parent.name}/{built.name}"
     if not (committed.is_file() and built.is_file()):
-        return [f"{name}: {'committed, not built' if committed.is_file() else 'not committed'}"]
+        return ["committed, not built" if committed.is_file() else "built, not committed"]
     old, new = (Counter(p.read_text(encoding="utf-8").splitlines()) for p in (committed, built))
     rows = [f"- {row}" for row in (old - new)] + [f"+ {row}" for row in (new - old)]
-    return [f"{name}: {len(rows)} rows", *rows[:SHOWN]] if rows else []
+    return [f"{len(rows)} rows differ", *rows[:SHOWN]] if rows else []
 
 
 def _committed(profile, to):

@@ -23,16 +23,6 @@ STRINGS = {"type": "array", "items": {"type": "string"}}
 ITEMS = response_format("key_items", items={**STRINGS, "minItems": LEAST, "maxItems": MOST})
 
 
-def scripted(facts, false):
-    """The form of a script with at most so many facts and false statements."""
-    return response_format(
-        "script",
-        script={"type": "string"},
-        facts={"type": "array", "items": {"type": "integer"}, "maxItems": facts},
-        false={**STRINGS, "maxItems": false},
-    )
-
-
 async def generated(run, design, drawn, writer=""):
     """Cases and scripts like those of `data.bundled`, written by one model.
 
@@ -40,11 +30,11 @@ async def generated(run, design, drawn, writer=""):
     A case with fewer than LEAST items has the status `few`. One without any has the status of its
     last reply, or the reason why that holds no text, and no scripts.
     """
-    found = await _with_key_items(run, drawn, writer)
-    return found, await scripts(run, design, found, writer)
+    found = await _with_key_items(run, drawn, writer or run.models[0])
+    return found, await _scripts(run, design, found, writer or run.models[0])
 
 
-async def _with_key_items(run, drawn, writer=""):
+async def _with_key_items(run, drawn, writer):
     """Cases with key_items and status.
 
     A case with fewer than LEAST different items is asked about again, up to TRIES times. The
@@ -67,12 +57,19 @@ async def _with_key_items(run, drawn, writer=""):
     return drawn.assign(key_items=items, status=status)
 
 
-async def scripts(run, design, found, writer=""):
+async def _scripts(run, design, found, writer):
     """A script for each adverse level of each case with key items: frame SCRIPT and status.
 
     A script that can't be read is empty; only the level's instruction is used then.
     """
-    short = (writer or run.models[0]) in EARLIER
+    short = writer in EARLIER
+    most_facts, most_false = SHORT if short else LIMITS
+    form = response_format(
+        "script",
+        script={"type": "string"},
+        facts={"type": "array", "items": {"type": "integer"}, "maxItems": most_facts},
+        false={**STRINGS, "maxItems": most_false},
+    )
     asked = [(r, n) for r in found.itertuples() if r.key_items for n in design.adverse]
     prompts, rows = {}, []
     for r, n in asked:
@@ -80,7 +77,6 @@ async def scripts(run, design, found, writer=""):
         prompts[f"{r.item} {n}"] = run.prompt(
             "script", case=r._asdict(), level=n, short=short, **told
         )
-    form = scripted(*(SHORT if short else LIMITS))
     replies = await run.ask(_requests(run, writer, prompts, form), "scripts")
     for (r, level), reply in zip(asked, replies, strict=True):
         v = _read(reply, parse_script)
@@ -91,8 +87,7 @@ async def scripts(run, design, found, writer=""):
 
 
 def _requests(run, writer, prompts, form, repeat=0):
-    one = [writer or run.models[0]]
-    made = requests_to(run, prompts, TOKENS, one, TEMPERATURE, response_format=form)
+    made = requests_to(run, prompts, TOKENS, [writer], TEMPERATURE, response_format=form)
     return [replace(r, repeat=repeat) for r in made]
 
 

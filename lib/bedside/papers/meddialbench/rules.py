@@ -80,9 +80,8 @@ class Knowledge:
         self.scripts = {(r.item, r.level): (r.facts, r.false) for r in scripts.itertuples()}
         self.levels = {n: (design.pathway(n), design.levels[n]["severity"]) for n in design.levels}
         lists = [*self.diseases.values(), *cases["key_items"], *scripts["false"]]
-        statements = [s for mine in lists for s in mine]
-        self.normal = checks.normals(statements)
-        self.topic = {s: self.about(s) for s in statements}
+        self.normal = checks.normals([s for statements in lists for s in statements])
+        self.topic = {s: self.about(s) for s in self.normal}
 
     def about(self, statement: str) -> str:
         """The first topic of which the statement has a word."""
@@ -95,50 +94,46 @@ class Doctor:
 
     def __init__(self, knowledge, complaint):
         self.know, self.asked, self.heard, self.in_vain = knowledge, [], set(), 0
-        self.complaint = knowledge.about(complaint)
-        known = {
-            d: f for d, f in knowledge.diseases.items() if knowledge.presents[d] == self.complaint
-        }
-        self.diseases = known or knowledge.diseases
+        self.complaint, every = knowledge.about(complaint), knowledge.diseases
+        alike = {d: f for d, f in every.items() if knowledge.presents[d] == self.complaint}
+        self.diseases = alike or every
 
     def hear(self, text):
-        said = normal(text)
-        mine = {f for findings in self.diseases.values() for f in findings}
-        new = {f for f in mine - self.heard if self.know.normal[f] in said}
+        said, known = normal(text), {f for findings in self.diseases.values() for f in findings}
+        new = {f for f in known - self.heard if self.know.normal[f] in said}
         self.heard |= new
         self.in_vain += not new
 
     def evidence(self, disease):
-        """The findings of a disease that have been heard."""
-        return [f for f in self.diseases[disease] if f in self.heard]
+        """How many findings of a disease have been heard."""
+        return sum(f in self.heard for f in self.diseases[disease])
 
     def leading(self):
         """Diseases, the best one first, by findings heard minus findings asked for in vain."""
 
         def score(disease):
-            silent = [f for f in self.diseases[disease] if f not in self.heard]
+            silent = (f for f in self.diseases[disease] if f not in self.heard)
             vain = sum(self.know.topic[f] in self.asked for f in silent)
-            return len(self.evidence(disease)) - vain
+            return self.evidence(disease) - vain
 
         return sorted(self.diseases, key=score, reverse=True)
 
     def diagnosis(self):
         """The leading disease, if LEAST of its findings were heard."""
         best = self.leading()[0]
-        return best if len(self.evidence(best)) >= LEAST else UNKNOWN
+        return best if self.evidence(best) >= LEAST else UNKNOWN
 
     def next_question(self):
         """The next question, counted as asked; empty if enough was heard or all was asked twice."""
         times, diseases = Counter(self.asked), self.leading()
-        if any(len(self.evidence(d)) >= ENOUGH for d in diseases):
+        topics = [
+            self.know.topic[f] for d in diseases for f in self.diseases[d] if f not in self.heard
+        ]
+        left = [t for again in (0, 1) for t in (self.complaint, *topics) if times[t] == again]
+        if not left or max(map(self.evidence, diseases)) >= ENOUGH:
             return ""
-        open_ = [f for d in diseases for f in self.diseases[d] if f not in self.heard]
-        topics = [self.complaint, *(self.know.topic[f] for f in open_)]
-        left = [t for again in (0, 1) for t in topics if times[t] == again]
-        self.asked += left[:1]
-        if not left:
-            return ""
-        form = AGAIN if times[left[0]] else ASKS[(len(self.asked) - 1) % len(ASKS)]
+        form = AGAIN if times[left[0]] else ASKS[len(self.asked) % len(ASKS)]
+        self.asked.append(left[0])
         return form.format(left[0])
 
 
@@ -149,20 +144,17 @@ class Patient:
         self.know, self.items = knowledge, case.key_items
         self.kept, self.hidden, self.told, self.lies, self.asides = {}, set(), set(), [], 0
         for level in levels:
-            if (case.item, level) in knowledge.scripts:  # a level of your own may have none
-                facts, false = knowledge.scripts[case.item, level]
-                self._follow(
-                    *knowledge.levels[level], [case.key_items[n - 1] for n in facts], false
-                )
-
-    def _follow(self, pathway, severity, touched, false):
-        if pathway == "deficit":  # disclosed when asked again
-            self.kept |= {f: max(severity, self.kept.get(f, 0)) for f in touched}
-        elif pathway == "pollution":
-            self.hidden |= set(touched) if severity > 1 else set()
-            self.lies += false if severity > 1 else false[:1]
-        elif pathway == "friction":
-            self.asides += 1
+            pathway, severity = knowledge.levels[level]
+            # a level of your own may have no script
+            facts, false = knowledge.scripts.get((case.item, level), ([], []))
+            touched = {case.key_items[n - 1] for n in facts}
+            if pathway == "deficit":  # disclosed when asked again
+                self.kept |= {f: max(severity, self.kept.get(f, 0)) for f in touched}
+            elif pathway == "pollution":
+                self.hidden |= touched if severity > 1 else set()
+                self.lies += false if severity > 1 else false[:1]
+            elif (case.item, level) in knowledge.scripts:
+                self.asides += 1
 
     def answer(self, asked):
         """Untold facts on the last topic; untold false statements: the first, and all on it."""
