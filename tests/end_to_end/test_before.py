@@ -16,7 +16,9 @@ from pathlib import Path
 import pytest
 
 from bedside.read import paths
+from browser import watched
 
+pytestmark = pytest.mark.slow
 BEFORE = Path(__file__).parents[1] / "before"
 sys.path.append(str(BEFORE))
 from scripted import Scripted
@@ -47,27 +49,31 @@ class Checkout:
         text = (paths.ROOT / "data/models.toml").read_text(encoding="utf-8") + mine
         (folder / "data/models.toml").write_text(text, encoding="utf-8")
 
-    def command(self, *words):
-        """Run `python -m bedside`."""
+    def command(self, *words, fails=False):
+        """What `python -m bedside` says, on standard error if it fails, as it should or not."""
         env = {k: v for k, v in os.environ.items() if not k.startswith("BEDSIDE_")}
         env |= {"BEDSIDE_ROOT": str(self.folder), "SCRIPTED_KEY": "none"}
         words = [sys.executable, "-m", "bedside", *map(str, words)]
         done = subprocess.run(words, capture_output=True, text=True, cwd=self.folder, env=env)
-        assert not done.returncode, done.stdout + done.stderr
+        assert bool(done.returncode) == fails, done.stdout + done.stderr
+        return done.stderr if fails else done.stdout
 
-    def notebook(self, name, run, mode="replay"):
+    def notebook(self, name, run, mode="replay", fails=False, **more):
         """Run a notebook in a run that there is."""
-        self.command("run", name, "-p", "run", run, "-p", "mode", mode)
+        given = {"run": run, "mode": mode, **more}
+        words = [str(x) for pair in given.items() for x in ("-p", *pair)]
+        return self.command("run", name, *words, fails=fails)
 
-    def study(self, command="study", **given):
+    def study(self, command="study", fails=False, **given):
         """A command about the own questions, with variables as make takes them."""
         given = {"QUESTIONS": BEFORE / "questions.csv", "MODELS": "scripted other", **given}
-        words = [f"{k}={v}" for k, v in given.items()]
-        self.command(command, *words)
+        words = ["SUBMIT=1"] if command == "batch" else []
+        words += [f"{k}={v}" for k, v in given.items()]
+        return self.command(command, *words, fails=fails)
 
-    def recorded(self):
-        """All recordings of the model `scripted`."""
-        found = sorted((self.folder / "data/recordings").rglob("scripted.jsonl"))
+    def recorded(self, pattern="**/scripted.jsonl"):
+        """All recordings of a model."""
+        found = sorted((self.folder / "data/recordings").glob(pattern))
         return [json.loads(x) for p in found for x in p.read_text("utf-8").splitlines()]
 
 
@@ -115,6 +121,16 @@ def test_a_run_is_replayed_without_a_call_and_its_numbers_are_as_they_were(check
     assert now == {k: v for k, v in before.items() if k[-1] == "run"} and not made.endpoint.bodies
 
 
+def test_runs_are_compared(checkout):
+    made = checkout("run")
+    runs = made.folder / "figures/runs"
+    shutil.copytree(runs / "before", runs / "twin")
+    made.command("compare", "before twin")
+    (page,) = (made.folder / "figures/compared").glob("*/index.html")
+    text = page.read_text(encoding="utf-8")
+    assert "before" in text and "twin" in text and "accuracy at baseline" in text
+
+
 def test_a_killed_run_goes_on_and_pays_for_no_reply_twice(checkout):
     made = checkout("killed")
     before = {r["key"] for r in made.recorded()}
@@ -139,14 +155,43 @@ def test_an_own_study_with_labels_has_the_same_numbers(checkout):
     assert "8 labelled" in (folder / "index.html").read_text(encoding="utf-8")
 
 
+def test_raters_files_from_page_and_notebook_are_compared(checkout):
+    from bedside import annotation
+    from bedside.annotation import raters
+    from bedside.publish.judged_items import collect
+
+    made = checkout("raters")
+    told = made.command("annotate", f"FROM={made.folder / 'returned'}")
+    assert "Anna Berg" in told
+    labels = raters.labels(
+        "presupposition",
+        annotation.rows(collect("sample", "cancer_myth")),
+        made.folder / "data/external/annotations",
+    )
+    assert set(labels["rater"]) == {"Anna Berg", "Ann"}
+
+    pairs = labels.pivot_table(index="id", columns="rater", values="value", aggfunc="last").dropna()
+    assert len(pairs) == 6
+
+
+def test_a_class_that_had_its_teachers_edition_is_checked(checkout):
+    made = checkout("seminar")
+    folder = made.folder / "handed_in"
+    files = [json.loads(p.read_text(encoding="utf-8")) for p in folder.glob("*.json")]
+    made.command("class", folder)
+    found = {r["student"]: r for r in rows(folder / "class.csv")}
+    assert set(found) == {"Blue heron", "Red fox"} == {f["pseudonym"] for f in files}
+    for file in files:
+        said = {n: a["state"] for n, a in file["answers"].items()}
+        checked = {n: found[file["pseudonym"]].get(f"cancer_myth {n} check") for n in said}
+        assert len(said) == 8 and checked == said
+
+
 def test_a_batch_under_way_is_collected(checkout):
     made = checkout("batch")
     (path,) = (made.folder / "batches/own-batch/01").glob("*.jsonl")
     lines = [json.loads(x) for x in path.read_text(encoding="utf-8").splitlines()]
-    made.endpoint.requests = lines
-    results = made.folder / "results.jsonl"
-    results.write_text("\n".join(map(json.dumps, made.endpoint.results())))
-    made.command("collect", results)
-    assert {r["key"] for r in made.recorded()} == {x["custom_id"] for x in lines}
+    made.endpoint.requests, made.endpoint.done = lines, True
     made.study("batch", MODELS="scripted", NAME="batch")
-    assert not made.endpoint.bodies
+    assert {r["key"] for r in made.recorded()} == {x["custom_id"] for x in lines}
+    assert not made.endpoint.bodies and not made.endpoint.uploads
