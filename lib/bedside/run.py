@@ -84,9 +84,9 @@ class Run:
         self.paper, self.notebook = paper, notebook
         vars(self).update(msgspec.structs.asdict(given))
         self.models_named = bool(parameters.get("models"))
-        if not (self.models_named or given.prompts or given.mode == "fresh"):
-            self.models = [*paths.recorded(given.profile, f"{paper}/{notebook}"), *given.models]
         self.changed = settings.changed({**parameters, **settings.kept(), "profile": self.profile})
+        if not (self.changed or self.models_named or self.mode == "fresh"):
+            self.models = [*paths.recorded(self.profile, f"{paper}/{notebook}"), *self.models]
         self.folder, self.recordings = self._place()
         self.folder.mkdir(parents=True, exist_ok=True)
         self._data, self._judges = {}, {}  # name -> hash, trust card
@@ -326,7 +326,7 @@ class Run:
     def _card_file(self, judge, task):
         path = self._card_path(judge, task)
         if not path.is_file():  # other runs may use the profile's card
-            path = paths.FIGURES / self.profile / self.paper / path.name
+            path = settings.figures() / self.profile / self.paper / path.name
         if not path.is_file():
             first = paths.papers().get(self.paper, {}).get("judges_first", "")
             where = f"notebooks/{self.paper}/{first}.ipynb, " if first else "the notebook "

@@ -62,4 +62,5 @@ def test_the_bundled_data_pass():
     bad = made[counted & ~may_be_empty & (made["value"] > 0)]
     assert bad.empty, bad
     twice = {"radiation_reference_sample", "medhalu_annotations_sample"}  # texts may repeat there
+    twice |= {"cancer_myth_labelled_replies", "radiation_labelled_replies"}
     assert {name for name in bundled if "text" not in sources.entry(name)} <= twice

@@ -104,7 +104,7 @@ class Lab:
         """Let people label all answers of a study by their letters."""
         content, _ = explorer.read((self.folder / f"figures/own/{name}/explorer.html").read_text())
         rows = [r for r in annotation.rows(content) if (r["reply"] + " " * 8)[7] in people]
-        lines = [own.TASK.record(r, people[r["reply"][7]], "Ann") for r in rows]
+        lines = [annotation.tasks()["own"].record(r, people[r["reply"][7]], "Ann") for r in rows]
         path = own.rated(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")

@@ -1,6 +1,7 @@
 """A verdict is what a finished reply states once: texts to verdicts, by every reader of them."""
 
 import asyncio
+import dataclasses
 import functools
 import itertools
 import json
@@ -112,10 +113,8 @@ def of_values(values, key):
 
 
 def detected(reply):
-    row = dict(zip(detection.DETECTED, detection.detected(ASKED, reply, "")))
-    value = bool(row["yes"]) if row["yes"] == row["yes"] else None
-    assert value is not None or row["spans"] == []
-    return Verdict("", row["status"], value, row["raw"])
+    v = parsing.read(reply, detection.parse_detection)
+    return dataclasses.replace(v, value=bool(v.value[0])) if v.value else v
 
 
 def exam(reply):

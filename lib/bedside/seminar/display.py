@@ -24,9 +24,10 @@ def run(paper, notebook, profile="sample"):
 
 
 def graded(paper, section, judge="lexical"):
-    """What a section's notebook kept of the sample, by one judge."""
+    """What a section's notebook kept of the sample's own models, by one judge."""
     frame = frames.graded(paper, "sample", choose(section, READ[paper], "section of the sheets"))
-    return frame[frame["judge"] == judge].reset_index(drop=True)
+    further = frame["model"].isin(settings.profiles()["sample"].get("recorded", {}))
+    return frame[(frame["judge"] == judge) & ~further].reset_index(drop=True)
 
 
 def finished(coroutine):
