@@ -1,5 +1,7 @@
 """How models did: rows from tables and graded replies, tests between models, the page."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -150,9 +152,7 @@ def test_a_runs_front_page_opens_on_its_models(folder):
         (folder / paper).symlink_to(paths.FIGURES / "sample" / paper)
     content.Pages(pages.last(paths.FIGURES / "sample"), folder).write()
     text = (folder / "index.html").read_text()
-    assert text.index("How qwen2.5-coder-1.5b and smollm2-135m did") < text.index(
-        "Four studies say"
-    )
+    assert re.search(r"How .*smollm2-135m did", text).start() < text.index("Four studies say")
     assert 'href="explorer.html#id=' in text and (folder / "models_failures.csv").is_file()
 
 

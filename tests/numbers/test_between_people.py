@@ -80,7 +80,7 @@ def test_chosen_and_study(people):
     """Two of the four papers with their replies, and one whose models are set side by side."""
     space, _ = people.run("explore_failures", chosen="medhalu radiation", study="radiation")
     replies = next(f for f in people.values if "paper" in getattr(f, "index", f).names)["replies"]
-    assert replies.groupby("paper").sum().to_dict() == {"medhalu": ITEMS + 288, "radiation": 630}
+    assert replies.groupby("paper").sum().to_dict() == {"medhalu": ITEMS + 480, "radiation": 953}
     assert set(space["replies"]["section"]) == {"free_form", "selection", "pairs", "run_pairs"}
     with pytest.raises(BedsideError, match="has no graded replies; run `make"):
         people.run("explore_failures", chosen="medhalu", seed=7)  # another run's
