@@ -8,7 +8,6 @@ Printed marks are hollow. A panel for each column; on narrow screens panels stan
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import cycle
 from typing import TYPE_CHECKING
 
 from bedside import stats
@@ -104,35 +103,6 @@ def _panels(n, height, width, sizes=None, **options):
 
 
 # ---- of robustness notebooks
-
-
-def regions(
-    ax: Axes, curves: pd.DataFrame, judges: pd.DataFrame, *, least: float = 0.0, **labels: str
-) -> Axes:
-    """The plane of a judge's specificity and sensitivity, with the lines where a result turns.
-
-    curves: name, specificity and sensitivity in 0..1, the points of each line in order; a NaN
-    breaks it. judges: label, source (as in tables), specificity and sensitivity of known judges,
-    as marks. least: where both axes begin. Below the dotted line a judge is no better than chance.
-    """
-    dashes = cycle(
-        (dash, ink)
-        for ink in (plots.BLUE, plots.INK, plots.CONTEXT)
-        for dash in ("-", "--", ":", "-.")
-    )
-    for (dash, ink), (name, part) in zip(dashes, curves.groupby("name", sort=False)):
-        at = part["specificity"].astype(float), part["sensitivity"].astype(float)
-        ax.plot(*at, color=ink, linestyle=dash, label=name)
-    ax.plot([0, 1], [1, 0], ":", label="no better than chance", color=plots.CONTEXT, linewidth=0.8)
-    for source, part in judges.groupby("source", sort=False):
-        marker, face = plots.MARKS.get(source, ("o", plots.BLUE))
-        look = {"markerfacecolor": face, "markeredgecolor": plots.INK, "markersize": 6}
-        ax.plot(part["specificity"], part["sensitivity"], marker, label=plots.label(source), **look)
-        for r in part.to_dict("records"):
-            plots.label_beside(ax, r["label"], (r["specificity"], r["sensitivity"]))
-    ends = least - 0.03 * (1 - least), 1 + 0.03 * (1 - least)
-    ax.set(xlim=ends, ylim=ends)
-    return plots.titled(ax, **{"xlabel": "specificity", "ylabel": "sensitivity"} | labels)
 
 
 def choices(
