@@ -163,7 +163,7 @@ class House:
         patch.setattr(paths, "RECORDINGS", folder / "recordings")
         patch.setattr(here, "ledger", str(folder / "ledger"))
         patch.setattr(here, "run", "matrix")
-        copied(paths.DATA / "recordings", paths.RECORDINGS, f"{EMBEDDED}.jsonl")
+        copied(paths.DATA / "recordings", paths.RECORDINGS, "*.jsonl")
         self.to("figures")
 
     def to(self, name):

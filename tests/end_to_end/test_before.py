@@ -191,7 +191,10 @@ def test_a_batch_under_way_is_collected(checkout):
     made = checkout("batch")
     (path,) = (made.folder / "batches/own-batch/01").glob("*.jsonl")
     lines = [json.loads(x) for x in path.read_text(encoding="utf-8").splitlines()]
-    made.endpoint.requests, made.endpoint.done = lines, True
-    made.study("batch", MODELS="scripted", NAME="batch")
+    made.endpoint.requests = lines
+    results = made.folder / "results.jsonl"
+    results.write_text("\n".join(map(json.dumps, made.endpoint.results())))
+    made.command("collect", results)
     assert {r["key"] for r in made.recorded()} == {x["custom_id"] for x in lines}
-    assert not made.endpoint.bodies and not made.endpoint.uploads
+    made.study("batch", MODELS="scripted", NAME="batch")
+    assert not made.endpoint.bodies

@@ -220,7 +220,8 @@ def compared(runs: list[Compared], at: Path) -> dict[str, pd.DataFrame]:
     items = pd.concat(items, ignore_index=True).dropna(subset="score")
     parts["failures"].append(_failures(items, at))
     parts["differences"] += [_differences(same) for _, same in items.groupby(["study", "of"])]
-    made = {kind: pd.concat(p, ignore_index=True)[KINDS[kind]] for kind, p in parts.items()}
+    none = {kind: [pd.DataFrame(columns=columns)] for kind, columns in KINDS.items()}
+    made = {k: pd.concat(p or none[k], ignore_index=True)[KINDS[k]] for k, p in parts.items()}
     made["models"] = made["models"].drop_duplicates(["model", "study", "measure", "source"])
     made["differences"]["holm"] = stats.holm(made["differences"]["p"].to_numpy(float))
     return made
@@ -231,7 +232,8 @@ def _profile(s, by):
     score = s.replies["score"]
     if s.score == RIGHT:
         score = (score == 1).astype("boolean").mask(score.isna())
-    rows = results.means(s.replies.assign(score=score), {"score": s.score}, "{model}", f"{{{by}}}")
+    scored = s.replies.assign(score=score).dropna(subset=[by])  # an item may have no group
+    rows = results.means(scored, {"score": s.score}, "{model}", f"{{{by}}}")
     rows["unscored"] = rows["unscored"].fillna(0)
     return rows.rename(columns={by: "part"}).assign(measure=s.score, by=by)
 
