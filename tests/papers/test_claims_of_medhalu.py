@@ -26,7 +26,7 @@ def counted(share, rng):
     return made | {"types_apart": lambda six, eight: pd.Series([0 if share else np.inf])}
 
 
-@pytest.mark.parametrize("draws", [1, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("draws", [1])
 def test_what_is_decided_holds_for_all_numbers_that_round_to_the_printed_ones(names, draws):
     T = {n: names[n] for n in TABLES}
 
