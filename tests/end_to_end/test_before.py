@@ -67,8 +67,7 @@ class Checkout:
     def study(self, command="study", fails=False, **given):
         """A command about the own questions, with variables as make takes them."""
         given = {"QUESTIONS": BEFORE / "questions.csv", "MODELS": "scripted other", **given}
-        words = ["SUBMIT=1"] if command == "batch" else []
-        words += [f"{k}={v}" for k, v in given.items()]
+        words = [f"{k}={v}" for k, v in given.items()]
         return self.command(command, *words, fails=fails)
 
     def recorded(self, pattern="**/scripted.jsonl"):
