@@ -318,7 +318,7 @@ class Run:
         try:
             path = self._card_file(judge, task)
         except BedsideError:
-            if self.mode in models.DRY:
+            if self.dry:
                 return {"judge": judge, "of": "answers", "n": 0, "unscored": 0}
             raise
         return self._judges.setdefault(_card_name(judge, task), json.loads(path.read_text()))

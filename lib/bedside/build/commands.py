@@ -1,7 +1,6 @@
 """make's commands and variables: which take which, what they mean, and the text of `make help`."""
 
 import re
-import tomllib
 from collections.abc import Collection
 from pathlib import Path
 
@@ -9,7 +8,7 @@ from bedside import BedsideError, choose
 from bedside.read import paths
 from bedside.read.surroundings import began, variable
 
-TABLE = tomllib.loads(Path(__file__).with_name("variables.toml").read_text(encoding="utf-8"))
+TABLE = paths.toml(Path(__file__).with_name("variables.toml"))
 KNOWN = {name: takers.split() for name, (takers, _) in TABLE.items()}
 NOTEBOOKS = "all record plan batch verify test explorer site seminar".split()  # and each study
 

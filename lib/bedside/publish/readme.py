@@ -6,7 +6,6 @@ A name's words are its docstring's first line; order, sections and examples are 
 import inspect
 import json
 import re
-import tomllib
 
 import bedside
 from bedside import BedsideError, choose
@@ -76,7 +75,7 @@ def sections() -> list[dict]:
     before: what its examples need, if anything. Raises BedsideError unless each name that bedside
     offers is there once.
     """
-    found = tomllib.loads(EXAMPLES.read_text(encoding="utf-8"))["section"]
+    found = paths.toml(EXAMPLES)["section"]
     listed, offered = [n for section in found for n in section["names"]], sorted(bedside.__all__)
     if sorted(listed) != offered:
         odd = ", ".join(sorted({*listed} ^ {*offered})) or "a name occurs twice"

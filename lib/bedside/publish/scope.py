@@ -1,10 +1,10 @@
 """What was run again and what wasn't: rows of numbers by where they come from, for each study."""
 
-import csv
 from collections import Counter
 from pathlib import Path
 
 from bedside.read import paths
+from bedside.write import tables
 
 WAYS = {  # sources of rows, in the order of how much was done anew
     "raw": "computed from released data",
@@ -21,8 +21,7 @@ def counted(entries: dict, folder: Path) -> dict[str, dict[str, int]]:
     for entry in entries.values():
         for output in entry["outputs"]:
             if output["file"].endswith(".csv"):
-                text = (folder / entry["paper"] / output["file"]).read_text(encoding="utf-8")
-                rows = csv.DictReader(text.splitlines())
+                rows = tables.read(folder / entry["paper"] / output["file"])
                 counts[entry["paper"]].update(WAYS[row["source"]] for row in rows)
     return {paper: {way: of[way] for way in WAYS.values()} for paper, of in counts.items() if of}
 

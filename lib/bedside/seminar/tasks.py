@@ -3,13 +3,13 @@
 import functools
 import html
 import sys
-import tomllib
 import traceback
 from pathlib import Path
 
 import pandas as pd
 
 from bedside import BedsideError, choose
+from bedside.read import paths
 from bedside.write.prose import prose
 
 from . import answers, classroom, field
@@ -159,7 +159,7 @@ class Sheet:
         """What the checks say, by task and key, from the words.toml beside the sheet."""
         home = getattr(sys.modules[cls.__module__], "__file__", None) or "none"
         path = Path(home).with_name("words.toml")
-        return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        return paths.toml(path) if path.is_file() else {}
 
     def asks(self, number):
         """What an answer to a task looks like."""

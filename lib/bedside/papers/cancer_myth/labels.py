@@ -1,12 +1,12 @@
 """What raters decide about Cancer-Myth's replies (labels.toml), and what becomes of the labels."""
 
 import functools
-import tomllib
 from pathlib import Path
 
 import numpy as np
 
 from bedside.publish.judged_items import row_id, text, text_of
+from bedside.read import paths
 from bedside.read.checks import normal
 from bedside.read.sources import here
 from bedside.run import Run
@@ -114,7 +114,7 @@ COMPUTED = {
     "survey_paragraphs": _survey(whole=False, **{NO_ADVICE: "no advice in it"}),
     "survey_answers": _survey(whole=True),
 }
-WRITTEN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+WRITTEN = paths.toml(Path(__file__).with_suffix(".toml"))
 TASKS = tuple(
     {"name": name, "paper": "cancer_myth", **COMPUTED[name]}
     | {k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()}

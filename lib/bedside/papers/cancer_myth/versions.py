@@ -3,17 +3,16 @@
 The paper is the first version; the second is at hand in a third party's summary only.
 """
 
-import tomllib
 from pathlib import Path
 
 import pandas as pd
 
 from bedside import stats
-from bedside.read import published
+from bedside.read import paths, published
 
 from .printed import QUESTIONS, SUMMARY, TEXTS, decimals
 
-SAME = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+SAME = paths.toml(Path(__file__).with_suffix(".toml"))
 CHANGED = {"upper bound of all models' PCR", "models evaluated"}  # version 2: more, newer models
 DIFFERENT, NEW, ROUNDED, ALIKE = KINDS = (  # how the numbers of a quantity differ
     "different numbers",

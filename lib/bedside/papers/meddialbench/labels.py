@@ -1,10 +1,10 @@
 """MedDialBench: tasks for raters of its consultations, and the rows that labels become."""
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
 from bedside.publish.judged_items import text_of
+from bedside.read import paths
 
 
 def diagnosis(row: dict, value: str, by: str) -> dict:
@@ -42,7 +42,7 @@ def _tuples(value):
 
 
 RECORDS = {"diagnosis": diagnosis, "adherence": adherence}
-ASKED = tomllib.loads(Path(__file__).with_name("tasks.toml").read_text("utf-8"))
+ASKED = paths.toml(Path(__file__).with_name("tasks.toml"))
 TASKS = tuple(
     {"name": name, "paper": "meddialbench", "record": RECORDS[name]}
     | {k: _tuples(v) for k, v in fields.items()}

@@ -8,12 +8,11 @@ its accuracy says nothing about any model.
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bedside.read import checks
+from bedside.read import checks, paths
 
 from .consultations import END, ENDED, Consultation, normal
 from .design import Design
@@ -69,7 +68,7 @@ class Knowledge:
     """
 
     def __init__(self, design: Design, cases: pd.DataFrame, scripts: pd.DataFrame):
-        found = tomllib.loads(Path(__file__).with_name("topics.toml").read_text("utf-8"))
+        found = paths.toml(Path(__file__).with_name("topics.toml"))
         self.words = {topic: set(words.split()) for topic, words in found.items()}
         self.diseases = {c.diagnosis: list(c.key_items) for c in cases.itertuples()}
         complaints = {c.item: self.about(c.complaint) for c in cases.itertuples()}

@@ -2,7 +2,6 @@
 
 import functools
 import re
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +54,7 @@ def known(source):
     ]
 
 
-ASKED = tomllib.loads(Path(__file__).with_name("tasks.toml").read_text("utf-8"))
+ASKED = paths.toml(Path(__file__).with_name("tasks.toml"))
 TASK = {
     "name": "hallucination",
     "paper": "medhalu",

@@ -1,9 +1,9 @@
 """Radiation: what raters decide about pairs and lists (3.5), and how their labels are stored."""
 
-import tomllib
 from pathlib import Path
 
 from bedside.publish.judged_items import text_of
+from bedside.read import paths
 
 from .display import DECISIONS
 
@@ -40,7 +40,7 @@ FUNCTIONS = {
     "side_effect": {"record": record},
     "side_effect_list": {"record": flag, "split": pieces},
 }
-ASKED = tomllib.loads(Path(__file__).with_name("tasks.toml").read_text("utf-8"))
+ASKED = paths.toml(Path(__file__).with_name("tasks.toml"))
 TASKS = tuple(
     {"name": name, "paper": "radiation", **FUNCTIONS[name]}
     | {k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()}

@@ -1,6 +1,5 @@
 """What sheet 4 shows: labelled and written consultations, and printed tables."""
 
-import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +10,7 @@ from bedside.judging import judges, trust_cards
 from bedside.papers.meddialbench import consultations as held
 from bedside.papers.meddialbench import examples, judging, printed, rules, study
 from bedside.papers.meddialbench.design import BASELINE
+from bedside.read import paths
 from bedside.read.checks import normal
 from bedside.seminar import needs, shown
 from bedside.write import plots
@@ -34,7 +34,7 @@ class Material(seminar.Sheet):
         self.dialogue = self.known.dialogues.set_index("answer_id").loc[READ]
         self.items = self.cases.set_index("item").at[self.dialogue["item"], "key_items"]
         path = Path(__file__).with_name("consultations.toml")
-        written = tomllib.loads(path.read_text(encoding="utf-8"))
+        written = paths.toml(path)
         self.misled, self.true, self.longer = (written[k] for k in ("misled", "true", "longer"))
 
     # ---- a labelled consultation

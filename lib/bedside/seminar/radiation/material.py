@@ -1,7 +1,6 @@
 """What sheet 2 shows: records in pairs, the illustrative reference, and written lists."""
 
 import functools
-import tomllib
 from pathlib import Path
 
 import pandas as pd
@@ -9,6 +8,7 @@ import pandas as pd
 from bedside import seminar, stats
 from bedside.papers.radiation import data as rad
 from bedside.papers.radiation import matching, printed, scores
+from bedside.read import paths
 from bedside.read.checks import normal
 from bedside.seminar import needs, shown
 from bedside.write import plots
@@ -129,7 +129,7 @@ class Material(seminar.Sheet):
     def written(self):
         """The entries of the answer that was written for the sheet."""
         path = Path(__file__).with_name("answer.toml")
-        return pd.DataFrame(tomllib.loads(path.read_text(encoding="utf-8"))["entries"]).fillna("")
+        return pd.DataFrame(paths.toml(path)["entries"]).fillna("")
 
     def plausible(self):
         """The written answer, numbered."""
