@@ -520,7 +520,7 @@ class Run:
             "data": {**self._data, **{n: sources.sha256(p) for n, p in self._files.items()}},
             "prompts": {name: prompts.sha256(name, self.prompts) for name in self._prompts},
             "recordings": {m: _summary(m, got) for m, got in sorted(self._replies.items())},
-            "judges": self._judges,
+            "judges": dict(sorted(self._judges.items())),
             "versions": versions,
             "outputs": list(self._outputs.values()),
             "graded": list(self._graded.values()),

@@ -27,19 +27,28 @@ def in_words(rows, design):
 
 
 def dose(rows, design, width=plots.WIDE):
-    """Figure 3: accuracy by severity, a panel for each dimension. rows: also have these two."""
+    """Figure 3: accuracy by severity, a panel for each dimension, the largest printed loss first.
+
+    rows: also have dimension and severity. What is printed has hollow marks.
+    """
     rows, wide = plots.floats(rows), width > plots.NARROW
-    panels = rows.groupby("dimension", sort=False)
-    down, across = (1, len(panels)) if wide else (len(panels), 1)
-    figure, axes = plots.figure((width, 3.2 * down), down, across, sharey=True)
-    for ax, (dimension, part) in zip(axes.flat, panels):
+    means = rows["value"].where(rows["column"].str.startswith("published, mean"))
+    means = means.groupby(rows["dimension"], sort=False)
+    change = (100 * (means.last() - means.first())).sort_values(kind="stable")
+    down, across = (1, len(change)) if wide else (len(change), 1)
+    figure, axes = plots.figure((width, 3.6 * down), down, across, sharey=True)
+    for ax, (dimension, points) in zip(axes.flat, change.items()):
+        part = rows[rows["dimension"] == dimension]
         for shape, (name, line) in zip(plots.SHAPES, part.groupby("column", sort=False)):
             ends = line["value"] - line["low"], line["high"] - line["value"]
             label = name.removeprefix("published, ")
-            ink = plots.BLUE if name == label else plots.INK
-            ax.errorbar(line["severity"], line["value"], ends, marker=shape, color=ink, label=label)
-        plots.titled(ax, design.dimensions[dimension]["title"], xlabel="severity")
-        ax.set_xticks(part["severity"].unique())
+            ink, face = (plots.BLUE,) * 2 if name == label else (plots.INK, plots.CARD)
+            look = {"marker": shape, "color": ink, "markerfacecolor": face, "label": label}
+            ax.errorbar(line["severity"], line["value"], ends, **look)
+        told = f"\n{points:+.1f} points".replace("-", "\u2212") if points == points else ""
+        plots.titled(ax, design.dimensions[dimension]["title"] + told)
+        words = ["cooperative", *(WORDS.get(n, n) for n in design.of(dimension)[1:])]
+        ax.set_xticks(range(len(words)), words, rotation=90)
     plots.legend_below(figure)
     return figure
 
