@@ -33,7 +33,7 @@ def test_the_judge_without_a_model_by_hand():
         ("b", ["fever"], "A high fever!", "yes"),
         ("c", [], "Red burning toe", "no"),
     ]
-    rows = pd.DataFrame(rows, columns=judging.LEARNT)
+    rows = pd.DataFrame(rows, columns=["item", "references", "text", "label"])
     judge = judging.Overlap(rows, judging.YES_NO)
     # shares of a reference's words: toe and burning of three; none; cold of "cold shivers"; all;
     # no reference

@@ -36,13 +36,13 @@ def forest(
     """Estimates with their intervals: a panel for each column, a line for each row.
 
     columns: those that have a panel, by default all that have a value. order: of the rows from the
-    top, by default by the last panel's printed value, the largest on top. references: {column: x},
+    top (each counts once), by default by the last panel's printed value, the largest on top. references: {column: x},
     such as what a baseline reaches. limits: of all x axes. A column `series` gives other marks than
     those of the sources.
     """
     columns = list(columns) or list(dict.fromkeys(rows.loc[rows["value"].notna(), "column"]))
     rows = rows[rows["column"].isin(columns)]
-    order = list(order) or _best(rows, columns[-1] if columns else "")
+    order = list(dict.fromkeys(order)) or _best(rows, columns[-1] if columns else "")
     figure, axes = _panels(len(columns), AROUND + LINE * len(order), width, sharey=True)
     for ax, column in zip(axes, columns):
         part = rows[rows["column"] == column]

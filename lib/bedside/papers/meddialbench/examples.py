@@ -69,7 +69,7 @@ class Labelled:
         return (alone[task] if task in alone else self.rows(task))["item"].to_numpy()
 
     def rows(self, task: str) -> pd.DataFrame:
-        """A `which` task (coverage, adherence), a row a statement: answer_id, `judging.LEARNT`."""
+        """A `which` task (coverage, adherence), a row a statement: what a judge learns from."""
         if task == "coverage":
             right = self.coverage["disclosed"]
         else:

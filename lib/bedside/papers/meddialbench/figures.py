@@ -5,6 +5,7 @@ from bedside.write import charts, plots
 from .printed import MODELS
 
 WORDS = {  # levels in the words of a figure
+    "baseline": "cooperative",
     "incoherent": "rambles",
     "partial_understanding": "half aware",
     "complete_denial": "denies",
@@ -29,26 +30,27 @@ def in_words(rows, design):
 def dose(rows, design, width=plots.WIDE):
     """Figure 3: accuracy by severity, a panel for each dimension, the largest printed loss first.
 
-    rows: also have dimension and severity. What is printed has hollow marks.
+    rows: also have dimension, severity and configuration. What is printed has hollow marks.
     """
-    rows, wide = plots.floats(rows), width > plots.NARROW
+    rows = in_words(plots.floats(rows).assign(row=rows["configuration"]), design)
     means = rows["value"].where(rows["column"].str.startswith("published, mean"))
     means = means.groupby(rows["dimension"], sort=False)
-    change = (100 * (means.last() - means.first())).sort_values(kind="stable")
-    down, across = (1, len(change)) if wide else (len(change), 1)
+    change = (100 * (means.last() - means.first())).sort_values()
+    down, across = (1, len(change)) if width > plots.NARROW else (len(change), 1)
     figure, axes = plots.figure((width, 3.6 * down), down, across, sharey=True)
     for ax, (dimension, points) in zip(axes.flat, change.items()):
         part = rows[rows["dimension"] == dimension]
         for shape, (name, line) in zip(plots.SHAPES, part.groupby("column", sort=False)):
             ends = line["value"] - line["low"], line["high"] - line["value"]
             label = name.removeprefix("published, ")
-            ink, face = (plots.BLUE,) * 2 if name == label else (plots.INK, plots.CARD)
-            look = {"marker": shape, "color": ink, "markerfacecolor": face, "label": label}
-            ax.errorbar(line["severity"], line["value"], ends, **look)
+            ink, face = plots.INK, plots.CARD
+            if name == label:
+                ink = face = plots.BLUE
+            at = line["severity"], line["value"], ends
+            ax.errorbar(*at, marker=shape, color=ink, markerfacecolor=face, label=label)
         told = f"\n{points:+.1f} points".replace("-", "\u2212") if points == points else ""
         plots.titled(ax, design.dimensions[dimension]["title"] + told)
-        words = ["cooperative", *(WORDS.get(n, n) for n in design.of(dimension)[1:])]
-        ax.set_xticks(range(len(words)), words, rotation=90)
+        ax.set_xticks(part["severity"].unique(), part["row"].unique(), rotation=90)
     plots.legend_below(figure)
     return figure
 
@@ -58,11 +60,8 @@ def interactions(rows, design):
     own = rows["source"] == "run"
     series = rows["column"].str.removeprefix("O/E, ").where(own, rows["source"])
     rows = in_words(rows.assign(series=series)[own | (rows["column"] == "O/E")], design)
-    order = list(dict.fromkeys(rows["row"]))
-    label = "observed / expected accuracy"
-    return charts.forest(
-        rows.assign(column="O/E"), order=order, references={"O/E": 1}, xlabel=label
-    )
+    look = {"references": {"O/E": 1}, "xlabel": "observed / expected accuracy"}
+    return charts.forest(rows.assign(column="O/E"), order=rows["row"], **look)
 
 
 def profiles(rows, design):
@@ -82,12 +81,11 @@ def scales(rows, design):
     label = rows["column"].str.split(": ", expand=True)
     ends = {"least": "as many shared cases as counts allow", "most": "whatever cases are shared"}
     rows = rows.assign(column=label[0].str.replace(" of failure", ""), series=label[1].map(ends))
-    order = list(dict.fromkeys(rows["row"]))
-    return charts.forest(rows, order=order, references=dict.fromkeys(rows["column"], 0))
+    return charts.forest(rows, order=rows["row"], references=dict.fromkeys(rows["column"], 0))
 
 
 def choices(rows):
     """Ratios of losses under choices, a line for each pair of levels, a mark for each scale."""
     title, levels = "loss by pollution / loss by deficit", rows["row"].str.partition(": ")[0]
     rows = rows.assign(series=rows["column"], column=title, row=levels)
-    return charts.forest(rows, order=list(dict.fromkeys(levels)), references={title: 1})
+    return charts.forest(rows, order=levels, references={title: 1})

@@ -27,7 +27,6 @@ YES_NO = ["no", "yes"]
 TASKS = {"": "diagnosis", "coverage": "key items", "adherence": "behaviours", "misled": "misled"}
 KINDS = ("Baseline", "Single-dimension", "Dual-dimension")  # of configurations
 LABELLED = {"": "diagnoses", "misled": "wrong diagnoses"}  # for the other tasks: statements
-LEARNT = ["item", "references", "text", "label"]
 WHICH = response_format(
     "which", which={"type": "array", "items": {"type": "integer"}, "maxItems": 16}
 )
@@ -38,8 +37,8 @@ MISLED = {"key": "misled", "fields": ("statements", "truth", "dialogue", "diagno
 class Overlap(baselines.Baseline):
     """The word-overlap judge: yes if the text has enough words of the best-fitting reference.
 
-    labelled: a frame with the columns LEARNT; the cut point is the one with the highest kappa on
-    it.
+    labelled: a frame with item, references, text and label, on which the cut point has the highest
+    kappa.
     """
 
     def features(self, frame: pd.DataFrame) -> np.ndarray:
