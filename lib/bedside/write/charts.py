@@ -36,7 +36,7 @@ def forest(
     """Estimates with their intervals: a panel for each column, a line for each row.
 
     columns: those that have a panel, by default all that have a value. order: of the rows from the
-    top (each counts once), by default by the last panel's printed value, the largest on top. references: {column: x},
+    top, by default by the last panel's printed value, the largest on top. references: {column: x},
     such as what a baseline reaches. limits: of all x axes. A column `series` gives other marks than
     those of the sources.
     """

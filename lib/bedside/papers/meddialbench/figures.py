@@ -5,7 +5,6 @@ from bedside.write import charts, plots
 from .printed import MODELS
 
 WORDS = {  # levels in the words of a figure
-    "baseline": "cooperative",
     "incoherent": "rambles",
     "partial_understanding": "half aware",
     "complete_denial": "denies",
@@ -30,9 +29,9 @@ def in_words(rows, design):
 def dose(rows, design, width=plots.WIDE):
     """Figure 3: accuracy by severity, a panel for each dimension, the largest printed loss first.
 
-    rows: also have dimension, severity and configuration. What is printed has hollow marks.
+    rows: also have dimension and severity. What is printed has hollow marks.
     """
-    rows = in_words(plots.floats(rows).assign(row=rows["configuration"]), design)
+    rows = plots.floats(rows)
     means = rows["value"].where(rows["column"].str.startswith("published, mean"))
     means = means.groupby(rows["dimension"], sort=False)
     change = (100 * (means.last() - means.first())).sort_values()
@@ -50,7 +49,8 @@ def dose(rows, design, width=plots.WIDE):
             ax.errorbar(*at, marker=shape, color=ink, markerfacecolor=face, label=label)
         told = f"\n{points:+.1f} points".replace("-", "\u2212") if points == points else ""
         plots.titled(ax, design.dimensions[dimension]["title"] + told)
-        ax.set_xticks(part["severity"].unique(), part["row"].unique(), rotation=90)
+        words = ["cooperative", *(WORDS.get(n, n) for n in design.of(dimension)[1:])]
+        ax.set_xticks(range(len(words)), words, rotation=90)
     plots.legend_below(figure)
     return figure
 
