@@ -202,7 +202,7 @@ def _lacking(model, name, why, status):
 def _unlike(about, later):
     """Sentences on how two runs differ besides their answers."""
     told = []
-    for what in ("judge", "models", "limit", "seed", "repeats", "temperature"):
+    for what in ("judge", "models", "limit", "seed", "repeats", "temperature", "criteria"):
         x, y = (_setting(m["parameters"].get(what), what) for m in (about, later))
         if x != y:
             told.append(f"{what}: {x} before, {y} now")

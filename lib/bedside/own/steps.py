@@ -115,6 +115,7 @@ def study(
     labels: str | Path = "",
     repeats: int = 1,
     temperature: float = 0,
+    criteria: str = "",
 ) -> results.Study | None:
     """Put own questions to models, have a judge grade the answers, and write the study's page.
 
@@ -137,6 +138,8 @@ def study(
     budget_usd: where calls stop; None: nowhere.
     labels: a file of labels made elsewhere, which measure the judges.
     repeats: how often each question is asked; temperature: of the answers.
+    criteria: "together" (a judge is asked about all criteria of an answer at once, the default for
+        new studies with three and more) or "each".
 
     Raises BedsideError for any fault of what is given, before anything is asked.
     """
@@ -146,7 +149,7 @@ def study(
     )
     given = {"questions": questions, "models": models, "judge": judge, "name": name, "mode": mode}
     given |= {"rubric": str(rubric), "answers": str(answers), "revision": revision}
-    given |= {"limit": limit, "seed": seed, "labels": str(labels)}
+    given |= {"limit": limit, "seed": seed, "labels": str(labels), "criteria": criteria}
     # as make leaves them out where they aren't given
     given |= {"repeats": repeats if repeats != 1 else "", "temperature": temperature or ""}
     own, given = begun(given | {"budget_usd": "" if budget_usd is None else budget_usd})
