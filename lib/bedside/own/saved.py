@@ -207,7 +207,10 @@ def _unlike(about, later):
         if x != y:
             told.append(f"{what}: {x} before, {y} now")
     for name, words in DATA.items():
-        x, y = (m["data"].get(name) for m in (about, later))
+        x, y = (
+            [digest for n, digest in m["data"].items() if n.partition(" ")[0] == name]
+            for m in (about, later)
+        )
         if x != y and ((x and y) or name == "answers"):  # a rubric is there only with a judge
             told.append(words)
     if about["prompts"] != later["prompts"]:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 PAPER = "own"
 TOKENS = 2048  # limit for an answer, which no sensible one reaches
+CHANNEL = ["<|channel|>", "<|channel|>final<|message|>"]  # tags as of an entry's `think`
 MANY = 3  # criteria from which on a judge is asked about all of them at once
 NAME = re.compile(r"\w[\w.-]{0,59}")
 
@@ -228,7 +229,13 @@ async def answers(own: Own) -> pd.DataFrame:
     named = [f"repeat {k + 1}" if k else "plain" for k in every["repeat"]]
     every = every.assign(configuration=named).drop(columns="repeat")
     # of a file's answers LIMIT leaves those to the first items
-    return joined(every, own.items, validate="many_to_one", whole="right")
+    every = joined(every, own.items, validate="many_to_one", whole="right")
+    marked = every[every["answer"].str.contains(CHANNEL[0], regex=False)]
+    for model, n in marked.groupby("model", sort=False).size().items():
+        way = f'add `think = {json.dumps(CHANNEL)}` to ["{model}"] in data/models.toml'
+        way = "take them out of the file" if FROM.fullmatch(model) else f"{way} and run it again"
+        print(f"{n} answers of {model} have marks of channels ({CHANNEL[0]}) in their text: {way}")
+    return every
 
 
 ANSWER = ["item", "model", "configuration"]  # what names an answer

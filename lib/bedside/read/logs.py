@@ -1,4 +1,4 @@
-"""Logs of Inspect (`inspect eval`): their replies as answers made elsewhere, and their own scores.
+"""Logs of Inspect (`inspect eval`), .eval or .json: their replies as answers made elsewhere, and their own scores.
 
 `inspect_ai` itself reads them; it is an extra (`pip install inspect_ai`). A log that stopped
 halfway is read for the samples that it holds.
@@ -16,7 +16,8 @@ from bedside import BedsideError
 from . import paths
 from .prompts import clean
 
-ENDING = ".eval"
+ENDINGS = (".eval", ".json")
+OTHERS = ("logs.json", "eval-set.json")  # of a folder of logs: lists of them
 CUT = ("max_tokens", "model_length")  # stop reasons, as Inspect spells them
 WITHHELD = {"content_filter": "filtered", "tool_calls": "tool calls"}
 CSV = "give its answers as CSV (item,model,answer)"
@@ -26,7 +27,7 @@ GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # correct, partial, incorrect
 
 def is_log(path: str | Path) -> bool:
     """Whether a file is a log, by its name."""
-    return Path(path).suffix.lower() == ENDING
+    return Path(path).suffix.lower() in ENDINGS
 
 
 def rows(path: str | Path) -> list[tuple[str, dict[str, Any]]]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from bedside import BedsideError
 
-from . import logs, sources, user_files
+from . import logs, paths, sources, user_files
 from .prompts import clean
 
 if TYPE_CHECKING:
@@ -121,8 +121,8 @@ def answers(
 ) -> "tuple[pd.DataFrame, list[str]]":
     """Answers made elsewhere to `items`, and a line for each item of the file that isn't asked.
 
-    path: a file with item, model, answer, or a log of Inspect (`logs`). The frame has a row for
-    each of its models and each item, with the columns of `models.answers_of`: item, model ("NAME
+    path: as of `answer_files`: a file with item, model, answer, a log of Inspect (`logs`), a folder
+    of logs, or several of these, "a.eval b.json". The frame has a row for each of its models and each item, with the columns of `models.answers_of`: item, model ("NAME
     (from FILE)"), answer, reply_status (BLANK, MISSING or what the log says if there is no answer),
     truncated (False where it is unknown), sent (empty). repeats: a log's epochs are a column
     `repeat`, from 0; else each later one is a model of its own. Raises BedsideError for a faulty
@@ -130,7 +130,41 @@ def answers(
     """
     import pandas as pd
 
-    asked, rows, name = list(dict.fromkeys(items)), answer_rows(path), clean(Path(path).name)
+    asked, files = list(dict.fromkeys(items)), named_files(path)
+    parts, lines = zip(*(_answers(file, name, asked, repeats) for name, file in files.items()))
+    made = pd.concat(parts, ignore_index=True)
+    return made if repeats else made.drop(columns="repeat"), sum(lines, [])
+
+
+def answer_files(given: str | Path) -> list[Path]:
+    """The files of ANSWERS=: one, or several as "a.eval b.json"; of a folder its logs.
+
+    Raises BedsideError for what isn't there.
+    """
+    found = []
+    for name in user_files.names(given):
+        path = paths.found(name)
+        if not user_files.there(path):
+            raise BedsideError(f"ANSWERS={given}: there is no file {name}")
+        logged = [p for p in sorted(path.glob("*")) if logs.is_log(p) and p.name not in logs.OTHERS]
+        if path.is_dir() and not logged:
+            raise BedsideError(f"ANSWERS={given}: {name} has no log (.eval, .json) in it")
+        found += logged or [path]
+    return [path.resolve() for path in dict.fromkeys(found)]
+
+
+def named_files(given: str | Path) -> dict[str, Path]:
+    """{name: file} of `answer_files`, with the folder's name where two files have the same."""
+    files = answer_files(given)
+    alike = [f.name for f in files]
+    return {clean(str(Path(*f.parts[-1 - (alike.count(f.name) > 1) :]))): f for f in files}
+
+
+def _answers(path, name, asked, repeats):
+    """(the frame of one file's answers, with `repeat`; its lines on what isn't asked)."""
+    import pandas as pd
+
+    rows = answer_rows(path)
     told = {(row["model"], row.get("repeat", 0), row["item"]): row for _, row in rows}
     left = {}
     for place, row in rows:
@@ -150,20 +184,21 @@ def answers(
             made.append((item, shown, text, status, row.get("cut", False), "", repeat))
     columns = ["item", "model", "answer", "reply_status", "truncated", "sent", "repeat"]
     lines = [f"{name}: item {i!r} isn't asked (line {', '.join(at)})" for i, at in left.items()]
-    made = pd.DataFrame(made, columns=columns)
-    return made if repeats else made.drop(columns="repeat"), lines
+    return pd.DataFrame(made, columns=columns), lines
 
 
 def scores(path: str | Path, items: Iterable[str]) -> list[dict[str, Any]]:
     """What scorers elsewhere said of answers to `items`: a row for each answer and scorer of a log.
 
-    item, model (as in the log), repeat (from 1), scorer, value as the log has it, number (or None).
+    item, model (as in the log), repeat (from 1), scorer, value as the log has it, number (or None),
+    file.
     """
-    asked, rows = set(items), answer_rows(path) if logs.is_log(path) else []
+    asked = set(items)
     return [
         {"item": row["item"], "model": row["model"], "repeat": row["repeat"] + 1}
-        | {"scorer": scorer, "value": value, "number": number}
-        for _, row in rows
+        | {"scorer": scorer, "value": value, "number": number, "file": file}
+        for file, path in named_files(path).items()
+        for _, row in (answer_rows(path) if logs.is_log(path) else ())
         if row["item"] in asked
         for scorer, (value, number) in row["scores"].items()
     ]

@@ -13,6 +13,7 @@ import io
 import json
 import os
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -133,6 +134,14 @@ class Table:
 def there(source: str | Path) -> bool:
     """Whether a file or folder of this name exists, in the working folder or in the root's."""
     return os.path.exists(paths.found(source))
+
+
+def names(given: str | Path) -> list[str]:
+    """The names of one file, or of several: "a.eval b.json", with quotes around blanks."""
+    try:
+        return [str(given)] if there(given) else shlex.split(str(given)) or [str(given)]
+    except ValueError:
+        raise BedsideError(f"{given}: a quotation mark is never closed") from None
 
 
 def of_file(
