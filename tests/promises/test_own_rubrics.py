@@ -239,6 +239,30 @@ def test_a_conversation_is_asked_as_it_is_and_judged_as_a_text(service, tmp_path
     assert again.equals(framed.items) and framed.asks()["talk"] == said
 
 
+def test_questions_with_criteria_as_healthbench_has_them_come_as_they_are(service, tmp_path):
+    def line(n, *criteria):
+        rubrics = [{"criterion": t, "points": p, "tags": ["axis:accuracy"]} for t, p in criteria]
+        prompt = [{"role": "user", "content": f"What is number {n}?"}]
+        return {"prompt_id": f"p{n}", "prompt": prompt, "rubrics": rubrics, "canary": "x"} | {
+            "example_tags": ["theme:hedging", "physician_agreed_category:x"]
+        }
+
+    lines = line(0, ("names a", 5), ("names d", -4)), line(1, ("names b", 3), ("names c", 2))
+    (tmp_path / "bench.jsonl").write_text("".join(json.dumps(row) + "\n" for row in lines))
+    found = compared(str(tmp_path / "bench.jsonl"), models="a", judge="b")
+    assert found.verdicts["value"].tolist() == [1, 0.6]  # a b c has 5 of 5; a b has 3 of 5
+    assert found.verdicts["question"].tolist()[0] == "USER: What is number 0?"
+    assert set(found.scores["column"]) == {"all: score, %", "hedging: score, %"}
+    met = of(own.criteria(found.own, found.verdicts))["value"]
+    assert met["accuracy: met, %"] == pytest.approx(100 * 2 / 3)
+    kept = pd.read_csv(found.own.folder / "criteria.csv", dtype=str)
+    assert kept["id"].tolist() == ["1", "2", "1", "2"]
+    lines[1]["rubrics"][0]["points"] = "many"
+    (tmp_path / "bench.jsonl").write_text("".join(json.dumps(row) + "\n" for row in lines))
+    with pytest.raises(BedsideError, match="line 2, column points: 'many'"):
+        own.Own(str(tmp_path / "bench.jsonl"), models="a", judge="b")
+
+
 def test_numbers_of_a_study_are_checked(service, tmp_path):
     for bad in ({"repeats": "0"}, {"repeats": "2.5"}, {"temperature": "warm"}, {"judge": "b nope"}):
         with pytest.raises(BedsideError, match=next(iter(bad)).upper()):

@@ -16,7 +16,7 @@ from bedside.publish.comparison import FAILS_AT
 from bedside.publish.judged_items import row_id
 from bedside.read import paths, prompts
 from bedside.read.checks import complete, joined
-from bedside.read.questions import FROM, TALK, read
+from bedside.read.questions import FROM, TALK, has_criteria, read
 from bedside.read.questions import answers as made_elsewhere
 from bedside.run import Run
 
@@ -42,8 +42,9 @@ class Own(Run):
     criteria as in `rubrics.criteria`. answers: a file as in `questions.answers`, shown beside the
     models. more: labels, a file as in `labels.labels`; repeats, how often each question is asked;
     temperature, of answers; criteria, TOGETHER or EACH: how a judge is asked about them, by default
-    as in the saved study, else together if there are MANY; those of `Run`. name: by default the file's name, and of a frame one
-    made from its questions. Raises BedsideError for any fault, before anything is asked.
+    as in the saved study, else together if there are MANY; those of `Run`. name: by default the
+    file's name, and of a frame one made from its questions. Raises BedsideError for any fault,
+    before anything is asked.
 
     judges: all of them; `judge` is the first, whose verdicts the models are compared by.
     """
@@ -86,6 +87,8 @@ class Own(Run):
             made_elsewhere(answers, items["item"])  # raises its faults before anything is written
         for other in self.judges:
             registry.named(other, "JUDGE")
+        if not rubric and self.judges and has_criteria(questions):
+            rubric = questions
         scored = Path(rubric).suffix.lower() in rubrics.KINDS
         self.criteria = rubrics.criteria(rubric, items["item"]) if scored else {}
         self.fails_at = rubrics.fails_at(rubric) if scored else FAILS_AT

@@ -1,4 +1,4 @@
-"""Logs of Inspect (`inspect eval`), .eval or .json: their replies as answers made elsewhere, and their own scores.
+"""Logs of Inspect (`inspect eval`): their replies as answers made elsewhere, and their own scores.
 
 `inspect_ai` itself reads them; it is an extra (`pip install inspect_ai`). A log that stopped
 halfway is read for the samples that it holds.
@@ -7,6 +7,7 @@ halfway is read for the samples that it holds.
 from __future__ import annotations
 
 import functools
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from . import paths
 from .prompts import clean
 
 ENDINGS = (".eval", ".json")
+NAME = re.compile(r"\d{4}-\d\d-\d\dT[\d+-]+_(.+)_(\w{6})\w*(\.\w+)")  # of a log: time, task, id
 OTHERS = ("logs.json", "eval-set.json")  # of a folder of logs: lists of them
 CUT = ("max_tokens", "model_length")  # stop reasons, as Inspect spells them
 WITHHELD = {"content_filter": "filtered", "tool_calls": "tool calls"}

@@ -8,6 +8,7 @@ A file is CSV or JSON Lines, in UTF-8. The error for a faulty file lists its fir
 line and column.
 """
 
+import contextlib
 import json
 import re
 from collections.abc import Iterable
@@ -63,7 +64,7 @@ def read(source: "str | Path | pd.DataFrame", revision: str = "") -> "pd.DataFra
     elif hub:
         table = _of_hub(source, revision)
     elif file or Path(source).suffix:
-        table = user_files.of_file(source, (*COLUMNS, TALK), ASKED)
+        table = user_files.of_file(source, (*COLUMNS, TALK), ASKED, rows_of=_as_question)
     else:
         way = "named like a data set of the Hugging Face hub (owner/name or owner/name:split)"
         raise BedsideError(f"{source} is neither a file nor {way}")
@@ -87,6 +88,53 @@ def read(source: "str | Path | pd.DataFrame", revision: str = "") -> "pd.DataFra
 
 
 FRAME = "the DataFrame of questions"
+
+
+# ---- HealthBench's JSON Lines: a conversation with the criteria of its answer
+
+
+def _as_question(row):
+    """The rows of a line: itself, or a question of what HealthBench has."""
+    if not _of_benchmark(row):
+        return [row]
+    group = _tagged(row.get("example_tags"), "theme")
+    return [{"item": row.get("prompt_id"), TALK: row["prompt"], "group": group}]
+
+
+def as_criteria(row: dict) -> list[dict]:
+    """The rows of criteria of a line of JSON Lines: itself, or the criteria of HealthBench's."""
+    if not _of_benchmark(row):
+        return [row]
+    return [
+        {"item": row.get("prompt_id"), "id": str(n), "group": _tagged(c.get("tags"), "axis")}
+        | {"criterion": c.get("criterion"), "points": c.get("points")}
+        for n, c in enumerate(row["rubrics"], 1)
+    ]
+
+
+def has_criteria(source: Any) -> bool:
+    """Whether a file of questions brings its criteria along, as HealthBench's does."""
+    path = paths.found(source) if isinstance(source, str | Path) else Path()
+    if path.suffix.lower() != ".jsonl" or not path.is_file():
+        return False
+    with contextlib.suppress(ValueError), open(path, encoding="utf-8-sig") as file:
+        return _of_benchmark(json.loads(file.readline()))
+    return False
+
+
+def _of_benchmark(row):
+    lists = isinstance(row, dict) and [row.get("prompt"), row.get("rubrics")]
+    return (
+        bool(lists)
+        and all(isinstance(x, list) for x in lists)
+        and all(isinstance(c, dict) for c in row["rubrics"])
+    )
+
+
+def _tagged(tags, kind):
+    """What the first tag of a kind says: "theme:hedging" is hedging."""
+    tags = [t for t in tags or () if isinstance(t, str) and t.startswith(f"{kind}:")]
+    return tags[0].partition(":")[2] if tags else ""
 
 
 def _of_hub(source, revision):
@@ -122,11 +170,12 @@ def answers(
     """Answers made elsewhere to `items`, and a line for each item of the file that isn't asked.
 
     path: as of `answer_files`: a file with item, model, answer, a log of Inspect (`logs`), a folder
-    of logs, or several of these, "a.eval b.json". The frame has a row for each of its models and each item, with the columns of `models.answers_of`: item, model ("NAME
-    (from FILE)"), answer, reply_status (BLANK, MISSING or what the log says if there is no answer),
-    truncated (False where it is unknown), sent (empty). repeats: a log's epochs are a column
-    `repeat`, from 0; else each later one is a model of its own. Raises BedsideError for a faulty
-    file, for two answers of a model to one item, and if none of its items is asked.
+    of logs, or several of these, "a.eval b.json". The frame has a row for each of its models and
+    each item, with the columns of `models.answers_of`: item, model ("NAME (from FILE)"), answer,
+    reply_status (BLANK, MISSING or what the log says if there is no answer), truncated (False where
+    it is unknown), sent (empty). repeats: a log's epochs are a column `repeat`, from 0; else each
+    later one is a model of its own. Raises BedsideError for a faulty file, for two answers of a
+    model to one item, and if none of a file's items is asked.
     """
     import pandas as pd
 
@@ -154,10 +203,14 @@ def answer_files(given: str | Path) -> list[Path]:
 
 
 def named_files(given: str | Path) -> dict[str, Path]:
-    """{name: file} of `answer_files`, with the folder's name where two files have the same."""
+    """{name: file} of `answer_files`: of several logs a short one, that of folder and file if two
+    would be the same."""
     files = answer_files(given)
-    alike = [f.name for f in files]
-    return {clean(str(Path(*f.parts[-1 - (alike.count(f.name) > 1) :]))): f for f in files}
+    short = [logs.NAME.sub(r"\1 \2\3", f.name) if len(files) > 1 else f.name for f in files]
+    return {
+        clean(s if short.count(s) == 1 else f"{f.parent.name}/{f.name}"): f
+        for s, f in zip(short, files)
+    }
 
 
 def _answers(path, name, asked, repeats):
