@@ -142,8 +142,8 @@ class Run:
         self.reads(f"published/{self.paper}", paths.PUBLISHED / f"{self.paper}.csv")
         return published.table(self.paper, *tables)
 
-    def specification(self) -> specifications.Specification:
-        """What the study's robustness notebook asks, as `specifications.load`."""
+    def specification(self) -> "pd.DataFrame":
+        """What the study's robustness notebook asks, as a frame for readers."""
         self.reads(f"specifications/{self.paper}", paths.SPECIFICATIONS / f"{self.paper}.toml")
         return specifications.load(self.paper)
 
