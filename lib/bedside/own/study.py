@@ -163,6 +163,7 @@ class Own(Run):
             part = {**about, **self.part()}
             more = {"judge": " ".join(self.judges), "repeats": self.repeats * (self.repeats > 1)}
             more |= {"temperature": self.temperature, "criteria": self.way if self.criteria else ""}
+            part |= {"fails_at": self.fails_at} if self.criteria else {}
             part["parameters"] |= {k: v for k, v in more.items() if v}  # as far as they are given
             path = self.folder / "manifest.json"
             paths.write(path, json.dumps(part, indent=1) + "\n")
