@@ -58,9 +58,9 @@ def exported(page):
 
 def _text(block):
     """A block of an item as plain text."""
-    turns = [f"{t['who']}: {t['text']}" for t in block.get("turns", ())]
-    entries = [f"• {e}" for e in block.get("entries", ())]
-    return "\n".join([block["label"], *turns, *entries, *([block["text"]] * ("text" in block))])
+    parts = [f"{t['who']}: {t['text']}" for t in block.get("turns", ())]
+    parts += [f"• {e}" for e in block.get("entries", ())]
+    return "\n".join([block["label"], block.get("text", ""), *parts]).strip()
 
 
 def _annotation(item):

@@ -179,7 +179,7 @@ def fault(task, label, answer):
         (marks and len(types) != 1, f"{needs} a type; choose {listed(task.types)}"),
         (marks and not spans, f"{needs} at least one span; select words in the answer"),
         (missing, f"the span {missing[:1]} is not in the answer; select it there"),
-        (lacks("reason", task.reason_for), f"{values} needs a reason (r)"),
-        (lacks("source", task.source_for), f"{values} needs the source that you consulted (o)"),
+        (lacks("reason", task.reason_for), f"{values[:1]} needs a reason (r)"),
+        (lacks("source", task.source_for), f"{values[:1]} needs the source that you consulted (o)"),
     )
     return next((text for bad, text in faults if bad), "")
