@@ -19,7 +19,6 @@ def _ended(kind, error, trace):
 if __name__ == "__main__":
     sys.excepthook = _ended
 
-import argparse
 import asyncio
 import contextlib
 import inspect
@@ -69,8 +68,9 @@ def settings_check(given, write=""):
     settings.validated(**asked)
     given = settings.entered(asked, run.get("run", "")) | run
     brought = settings.validated(answers=given.get("answers", "")).answers
-    if brought:
-        questions.answer_rows(brought)  # raises its faults before anything runs
+    files = questions.answer_files(brought) if brought else []
+    for file in files:
+        questions.answer_rows(file)  # raises its faults before anything runs
     if given.get("profile") == settings.PROFILE:  # which a run has once it is kept
         del given["profile"]
     if not write:
@@ -81,8 +81,9 @@ def settings_check(given, write=""):
     paths.write(f"{write}.folder", paths.rel(folder))
     for done in frames.missing(folder):  # it has to run once more
         (path.parent / f"{done}.done").unlink(missing_ok=True)
+    changed = [file.stat().st_mtime_ns for file in files]
     same = path.is_file() and path.read_text() == text
-    if not same or brought and Path(brought).stat().st_mtime_ns > path.stat().st_mtime_ns:
+    if not same or path.stat().st_mtime_ns < max(changed, default=0):
         paths.write(path, text)
 
 
@@ -486,50 +487,46 @@ STEPS = {
     )
 }
 OF_A_RUN = ("run", "record", "index", "explorer", "plan", "batch")  # without QUESTIONS
-NAMED = re.compile("[A-Za-z_]+=")
 
 
-def _asked(arguments):
+def _asked(words):
     """(a step's name, its arguments by name) of a command line and of what make was given.
 
     Words are a step's arguments in their order, NAME=value is one by name, as for make, and -p one
     of a notebook. What a step doesn't name itself is `given`. BedsideError for what it hasn't.
     """
-    steps = "\n".join(f"  {name:10} {_text(step)}" for name, step in STEPS.items())
-    parser = argparse.ArgumentParser(
-        prog="python -m bedside",
-        description=f"The steps that make calls:\n\n{steps}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("step", choices=STEPS, metavar="STEP")
-    parser.add_argument("words", nargs="*", metavar="WORD", help="NAME=value as for make, and more")
-    parser.add_argument("-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"))
-    parser.add_argument("--names", nargs="?", const="1", default="", help="of `class` and `data`")
-    asked = parser.parse_intermixed_args(arguments)
-    name, takes = asked.step, [*inspect.signature(STEPS[asked.step]).parameters]
-    own = [t for t in takes if t != "given"]
-    pairs = dict(word.split("=", 1) for word in asked.words if NAMED.match(word))
-    words = [word for word in asked.words if not NAMED.match(word)]
+    name, *words = ["help"] if words[:1] in ([], ["-h"], ["--help"]) else words
+    takes = [*inspect.signature(STEPS[choose(name, STEPS, "step of python -m bedside")]).parameters]
+    own, pairs, more, plain = [t for t in takes if t != "given"], {}, {}, []
+    words = iter(words)
+    for word in words:
+        key, is_pair, value = word.partition("=")
+        if word == "-p":
+            more |= [(next(words, ""), next(words, ""))]
+        elif word == "--names":  # of `class`
+            more["names"] = "1"
+        elif is_pair and re.fullmatch("[A-Za-z_]+", key):
+            pairs[key] = value
+        else:
+            plain.append(word)
     given = {**commands.of_make(), **pairs}
     kind = "notebooks" if name in (*OF_A_RUN, "settings") else name
     kind = "study" if name == "batch" and given.get("QUESTIONS") else kind
     known = [n for n in commands.KNOWN if n in commands.taken(kind) or n.lower() in own]
     for pair in pairs:
         choose(pair, known, f"variable of {name}")
-    given = {n.lower(): v for n, v in given.items() if n in known and v} | dict(asked.p)
+    given = {n.lower(): v for n, v in given.items() if n in known and v} | more
     if own[:1] == ["names"]:
-        given["names"] = words
-    elif len(words) > len(own):
-        last = words[len(own)]
+        given["names"] = plain
+    elif len(plain) > len(own):
+        last = plain[len(own)]
         raise BedsideError(f"{name} takes no word {last!r}; settings are NAME=value, as for make")
     else:
-        given |= dict(zip(own, words)) | ({"names": asked.names} if asked.names else {})
-    arguments = {t: given.pop(t) for t in own if t in given}
-    if "given" in takes:
-        arguments["given"] = given
-    for other in {} if "given" in takes else dict(asked.p):
+        given |= dict(zip(own, plain))
+    for other in more if "given" not in takes else ():
         choose(other, own, f"argument of {name}")  # a variable may be of a step that make ran first
-    return name, arguments
+    arguments = {t: given.pop(t) for t in own if t in given}
+    return name, arguments | ({"given": given} if "given" in takes else {})
 
 
 def _text(step):

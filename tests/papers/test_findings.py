@@ -7,7 +7,7 @@ import pytest
 from bedside.read import claims, findings, paths
 
 PUBLIC, SAMPLE = paths.FIGURES / "public", paths.FIGURES / "sample"
-PAPERS = sorted(p.stem for p in paths.FINDINGS.glob("*.csv"))
+PAPERS = sorted(p.stem for p in paths.FINDINGS.glob("*.toml"))
 
 
 def test_the_front_page_begins_with_findings_of_all_studies():
