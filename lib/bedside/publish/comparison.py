@@ -242,7 +242,8 @@ def _profile(s, by):
     if s.score == RIGHT:
         score = (score == 1).astype("boolean").mask(score.isna())
     scored = s.replies.assign(score=score).dropna(subset=[by])  # an item may have no group
-    rows = results.means(scored, {"score": s.score}, "{model}", f"{{{by}}}")
+    lowest = 0 if s.score == RIGHT else min(0, score.min())
+    rows = results.means(scored, {"score": s.score}, "{model}", f"{{{by}}}", scale=(lowest, 1))
     rows["unscored"] = rows["unscored"].fillna(0)
     return rows.rename(columns={by: "part"}).assign(measure=s.score, by=by)
 
@@ -298,7 +299,8 @@ def _differences(same):
 
     seeded = SimpleNamespace(rng=lambda *_: np.random.default_rng(0))
     graded = same.assign(value=same["score"], status="graded")
-    rows = tables.paired(graded, seeded, hits=graded["value"].isin([0, 1]).all())
+    hits, lowest = graded["value"].isin([0, 1]).all(), min(0, graded["value"].min())
+    rows = tables.paired(graded, seeded, hits, lowest)  # negative points: scores below 0
     about = {"study": same["study"].iloc[0], "measure": same["measure"].iloc[0], "holm": None}
     return rows.rename(columns={"row": "pair"}).assign(**about)
 
