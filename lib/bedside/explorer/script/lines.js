@@ -87,7 +87,7 @@ const inPair = {"": () => true, both: l => l.outcome === "failed" && l.outcomeB 
 const chosenOf = key => l => state.compare === "models" ? !key || l.missed === key : inPair[key](l);
 function choices() {                        // a pair is named by whose reply failed, or by who says so
   if (state.compare === "models") return MISSED;
-  const named = x => state.compare === "judge" ? `failed by ${plain(x, 60)} alone` : `only ${plain(x, 60)}’s reply failed`;
+  const named = (x = "") => state.compare === "judge" ? `failed by ${plain(x, 60)} alone` : `only ${plain(x, 60)}’s reply failed`;
   return {...PAIRS, a: named(state.a), b: named(state.b)};
 }
 

@@ -2,7 +2,7 @@
 
 const COLUMNS = [["paper", 90], ["section", 90], ["item", 95], ["category", 90], ["configuration", 112], ["model", 95],
   ["title", 0, "question"], ["score", 72, "score, %"], ["word", 80, "verdict"],
-  ["outcome", 97], ["apart", 82, "judges apart"], ["wordB", 98, "verdict B"], ["outcomeB", 112, "outcome B"],
+  ["outcome", 97], ["apart", 112, "judges apart"], ["wordB", 98, "verdict B"], ["outcomeB", 112, "outcome B"],
   ["human", 85], ["mark", 62]];
 const compare = new Intl.Collator("en", {numeric: true}).compare, ranks = new Map();
 let listed = [], layout = null, chosen = null, ordered = null;
@@ -35,7 +35,8 @@ function asked() {                          // the columns that a comparison has
 }
 
 const isOutcome = field => field.startsWith("outcome") || field.startsWith("model:");
-const told = (field, value, most) => isOutcome(field) && Object.hasOwn(OUTCOMES, value) ? OUTCOMES[value]
+const told = (field, value, most) => isOutcome(field) && Object.hasOwn(OUTCOMES, value)
+  ? most === 60 && field === "outcome" && (narrow.matches || isSlim()) ? OUTCOMES[value][0] : OUTCOMES[value]      // its sign
   : field === "apart" ? value > 1 ? String(+value.toFixed(1)) : value ? "≠" : "" : plain(String(value ?? ""), most);
 
 function columns() {                        // false if they are as they were
@@ -50,7 +51,7 @@ function columns() {                        // false if they are as they were
   layout = key;
   table.setData([]);                        // an empty table takes its columns faster
   table.setColumns(chosen.map(([field, width, title = field]) => ({
-    field, title, headerSortTristate: true, ...(field === "title" ? {minWidth: 110, cssClass: "question"} : {width}),
+    field, title, headerSortTristate: true, ...(field === "title" ? {minWidth: 110, cssClass: "question"} : {width: field === "outcome" && (slim || narrow.matches) ? 38 : width}),
     titleFormatter: cell => make("button", {type: "button", title: `sort by ${plain(title)}`}, plain(title)),
     formatter: cell => {
       const value = cell.getValue();
