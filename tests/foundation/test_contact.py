@@ -74,19 +74,7 @@ def test_the_next_form_is_tried_and_its_line_told(served, endpoint, forms, line)
     assert tried(served)[0]
 
 
-# ---- keys that come back
-
-
-def test_a_key_that_comes_back_is_kept_nowhere(with_key, endpoint, recordings):
-    text = f"You sent Bearer {KEY}."
-    escaped = lambda value: json.dumps(value).replace("/", r"\/").encode()
-    for n, (status, sent) in enumerate([(200, completion(text)), (400, [KEY])]):
-        endpoint.script = lambda _, body, s=status, t=sent: (s, {}, escaped(t))
-        (reply,) = ask(ask_for(with_key, f"{n}"), recordings)
-        assert (reply.text or reply.error) == ("You sent Bearer ***.", "bad request: ***")[n]
-    (file,) = recordings.folder.rglob("*.jsonl")
-    assert KEY not in file.read_text().replace(r"\/", "/")
-    assert KEY not in tried(with_key)[1]
+# ---- words of the environment
 
 
 def test_an_ordinary_word_from_the_environment_stays_in_answers(
