@@ -68,8 +68,9 @@ def settings_check(given, write=""):
     settings.validated(**asked)
     given = settings.entered(asked, run.get("run", "")) | run
     brought = settings.validated(answers=given.get("answers", "")).answers
-    if brought:
-        questions.answer_rows(brought)  # raises its faults before anything runs
+    files = questions.answer_files(brought) if brought else []
+    for file in files:
+        questions.answer_rows(file)  # raises its faults before anything runs
     if given.get("profile") == settings.PROFILE:  # which a run has once it is kept
         del given["profile"]
     if not write:
@@ -80,8 +81,9 @@ def settings_check(given, write=""):
     paths.write(f"{write}.folder", paths.rel(folder))
     for done in frames.missing(folder):  # it has to run once more
         (path.parent / f"{done}.done").unlink(missing_ok=True)
+    changed = [file.stat().st_mtime_ns for file in files]
     same = path.is_file() and path.read_text() == text
-    if not same or brought and Path(brought).stat().st_mtime_ns > path.stat().st_mtime_ns:
+    if not same or path.stat().st_mtime_ns < max(changed, default=0):
         paths.write(path, text)
 
 

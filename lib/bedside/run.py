@@ -183,7 +183,8 @@ class Run:
         Captions name their models. Nothing is sent. What scorers elsewhere said of them is written
         to scores_elsewhere.csv, never mixed with verdicts of this run.
         """
-        self.reads("answers", Path(self.answers))
+        for n, file in enumerate(questions.answer_files(self.answers), 1):
+            self.reads(f"answers {n}" if n > 1 else "answers", file)
         made, self.left = questions.answers(self.answers, items, repeats)
         self._elsewhere = list(made["model"].unique())
         self.scored_elsewhere = questions.scores(self.answers, items)

@@ -220,3 +220,24 @@ def test_agreement_on_an_ordered_scale_is_weighted_and_on_others_plain(values, m
     expected = cohen_kappa_score(labels, said, weights=weights, labels=values)
     assert card[scale]["value"] == pytest.approx(expected)
     assert ("binary" in card) == ("sensitivity" in card) == ("positive" not in more)
+
+
+def test_second_labels_are_measured_on_the_first_and_change_no_judge():
+    labelled = pd.DataFrame(
+        {
+            "item": ["a", "b", "a", "b"],
+            "judge": ["one", "one", "two", "two"],
+            "label": [1, -1, 1, -1],
+            "label_again": [1, 1, 1, 1],
+            "status": "graded",
+            "value": [1, -1, -1, -1],
+        }
+    )
+    both = trust_cards.with_second_labels(labelled, ["item"])
+    exact = {
+        judge: trust_cards.trust_card(of["label"], of[["status", "value"]], [-1, 1])["exact"][
+            "value"
+        ]
+        for judge, of in both.groupby("judge")
+    }
+    assert exact == {"one": 1, "two": 0.5, trust_cards.AGAIN: 0.5}

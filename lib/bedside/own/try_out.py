@@ -20,6 +20,8 @@ from bedside.asking.replies import NO_ANSWER, VERDICT_TOKENS, Request, as_reply
 from bedside.asking.usage import used
 from bedside.judging import parsing
 
+from .study import CHANNEL
+
 MOST = 5  # calls to a model
 THOUGHTS = "completion_tokens_details.reasoning_tokens"  # in what a reply says it used
 
@@ -214,8 +216,9 @@ def _lacking(name, probe, record, reply):
         return {"reasoning_tokens": room}, "", cut
     if reply.why:
         return {}, ": ".join(filter(None, (reply.why, failures.HINTS.get(reply.why)))), False
-    if "</think>" in reply.text and m.think is None:
-        return {"think": registry.THINK}, "", False
+    for tags in (registry.THINK, CHANNEL):
+        if tags[1] in reply.text and m.think is None:
+            return {"think": tags}, "", False
     if unread:
         if m.response_format != "none":
             return {"response_format": "none"}, "", True
