@@ -458,7 +458,7 @@ def collect(given, place=""):
     place = place or given.get("from", "")
     if not place:
         raise BedsideError("name the file or folder of results: make collect FROM=results.jsonl")
-    print(*batches.collect(batches.results(place)).told(), sep="\n")
+    print(*batches.collect(place), sep="\n")
 
 
 def new(paper=""):

@@ -96,7 +96,7 @@ class Run:
         self._elsewhere, self.left = [], []  # models of ANSWERS=; what in it isn't asked
         self.scored_elsewhere = []  # what scorers there said, as `questions.scores`
         self.labelled = set()  # ids of replies that the user's raters labelled: none need be judged
-        self._step_by_step = self._replaying = False
+        self._replaying = False
         if judged and self.mode in ("record", "fresh") and self.judge in registry.entries():
             self._card_file(self.judge, "")
         self._calls = frames.Calls(frames.cache(self.folder) / f"calls_{notebook}.jsonl")
@@ -220,22 +220,20 @@ class Run:
             yield noted
 
     def _calling(self, label):
-        mode, account = self.mode, None
-        if self._step_by_step and mode == "batch":
-            mode = "replay"
-        if mode in ("record", "fresh", "batch"):
+        account = None
+        if self.mode in ("record", "fresh", "batch"):
             from .asking.budget import Account
 
             name, scope = f"{self.paper}/{self.notebook}", settings.scope(self)
             account = Account(name, self.budget_usd, self.budget_total, scope)
-        return {"mode": mode, "account": account, "plan": self._planned, "label": label}
+        return {"mode": self.mode, "account": account, "plan": self._planned, "label": label}
 
     def step_by_step(self) -> "Run":
         """This run for calls that each depend on the one before, so that no batch can hold them.
 
         In mode batch a call without a recording raises MissingRecording.
         """
-        return self._with(_step_by_step=True)
+        return self._with(mode="replay") if self.mode == "batch" else self
 
     def replaying(self, aside: bool = False) -> Self:
         """This run, but a request without a recording has the error NOT_RECORDED for its reply.

@@ -32,22 +32,6 @@ def with_key(served, monkeypatch):
     return served
 
 
-# ---- time
-
-
-def test_an_endpoint_that_drips_is_left_when_its_time_is_over(
-    served, endpoint, recordings, monkeypatch
-):
-    """Each byte comes in time; the whole answer would take a minute."""
-    registry.entries()[served] = with_fields(served, timeout_s=0.3)
-    monkeypatch.setattr(sending, "RETRIES", 1)
-    monkeypatch.setattr(sending, "FIRST_S", 0.01)
-    endpoint.script = lambda n, body: "drip"
-    (reply,) = ask(ask_for(served, "a"), recordings)
-    assert reply.error == "timeout: no whole answer within timeout_s = 0.3 s"
-    assert len(endpoint.bodies) == 2 and not endpoint.dripped
-
-
 # ---- forms of structured output
 
 GEMINI = "Invalid value at 'generation_config.response_schema' (type.googleapis.com/Schema), true"
@@ -74,7 +58,7 @@ def test_the_next_form_is_tried_and_its_line_told(served, endpoint, forms, line)
     assert tried(served)[0]
 
 
-# ---- words of the environment
+# ---- what the environment gives
 
 
 def test_an_ordinary_word_from_the_environment_stays_in_answers(

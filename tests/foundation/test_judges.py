@@ -162,7 +162,7 @@ def test_verdicts_of_each_recorded_judge_are_kept_and_nobody_is_asked(run_of, se
     endpoint.script = lambda n, body: completion('{"score": 1}')
     how = {"values": GRADES, "template": "judge"}
     asyncio.run(run.grade(answers[:1], judge=served, **how))
-    run.models, run.judge = ["another"], judges.LEXICAL
+    run.models, run.judge = ["another", served], judges.LEXICAL
     lost = ["", "", NOT_RECORDED]
 
     async def graded(asking, judge):

@@ -6,7 +6,6 @@ Nothing is recorded. If an endpoint refuses a parameter, the line to add to the 
 and the trial goes on as if the line were there.
 """
 
-import contextlib
 import json
 import re
 from collections.abc import Callable
@@ -86,10 +85,9 @@ async def tried(name: str, tell: Callable[[str], None] = print) -> bool:
     kept = registry.model(name)
     tell(f"{name}: {kept.model} at {kept.base_url or 'home'}")
     try:
-        async with contextlib.AsyncExitStack() as stack:
-            registry.check_callable(name)
-            m = await sending.opened(stack, name)
-            lines, faults, usd, counted = await _probed(m, name, tell)
+        registry.check_callable(name)
+        async with (endpoint := sending.Endpoint(name)).client:
+            lines, faults, usd, counted = await _probed(endpoint, name, tell)
     except StopRun as e:
         lines, faults, usd, counted = {}, [str(e)], 0.0, True
     finally:

@@ -32,4 +32,4 @@ class Slips(seminar.Sheet):
         caught = found[found["verdict"] == "impossible"]["lines"]
         hit = sum(any(g in lines for g in guessed) for lines in caught)
         print(f"You named {' and '.join(guessed)}: {hit} of {len(caught)} slips found.")
-        return seminar.shown(found[["lines", "kind", "verdict", "arithmetic", "would_fit"]])
+        return seminar.shown(found[["lines", "kind", "verdict", "arithmetic"]])
