@@ -17,13 +17,12 @@ they agree with each other and with a study's own raters. rates: judges and mode
 them. publishing: labels beside rows, and as sources of the studies.
 """
 
+from ..log import ADJUDICATED, REFUSALS
 from .publishing import publish, with_labels
 from .rates import against, corrected, judged
 from .reliability import agreement, attention, scores
 from .together import (
-    ADJUDICATED,
     LABEL,
-    REFUSALS,
     asked,
     background,
     consensus,

@@ -7,10 +7,11 @@ import pandas as pd
 
 from bedside import stats
 from bedside.annotation.labelling import JOINED, tasks
+from bedside.annotation.log import REFUSALS
 from bedside.read.checks import groups, numbers
 from bedside.write.tables import Row, frame, percent, share
 
-from .together import REFUSALS, asked, first_labels, handled, own_labels, said, values
+from .together import asked, first_labels, handled, own_labels, said, values
 
 NONE = (np.nan, np.nan, np.nan, 0)
 ALPHA = "Krippendorff's alpha"
