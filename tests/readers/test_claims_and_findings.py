@@ -80,6 +80,7 @@ def test_printed_numbers_and_cells_are_filled_in(written):
         ("t | m, b | F1 | raw | .1%", "12.5%"),
         ("t | m | F1 | raw | .0f", "-3"),
         ("t | m | F1 | raw | -.1f", "2.5"),  # a change as a loss
+        ("t | m | gap | raw.high", "2"),  # an end of an interval
         ("t | m | gap | raw", "…"),  # cells that the folder lacks
         ("u | m | F1 | raw", "…"),
     ):

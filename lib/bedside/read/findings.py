@@ -6,7 +6,8 @@
 A finding is of printed and recomputed values, never of a run. Its numbers are no typed ones:
 {output | row | column | source} stands for a cell of figures/<profile>/<paper>/<output>.csv, and
 {output | row | column | source | .0%} gives it a format other than the shortest. A format that
-begins with - is of the opposite number: a change as a loss.
+begins with - is of the opposite number: a change as a loss. source.low, source.high and source.n
+are the ends of the cell's interval, and how many items are behind it.
 """
 
 import csv
@@ -69,6 +70,20 @@ def load(paper: str, folder: Path | None = None) -> list[Finding]:
     return [found[rank] for rank in sorted(found)]
 
 
+def sentences(paper: str, folder: Path) -> dict[str, str]:
+    """{table or figure: its message} of a paper, from tables.toml; without those that lack numbers.
+
+    folder: figures/<profile>.
+    """
+    path, told = paths.FINDINGS / "tables.toml", {}
+    for output, text in paths.toml(path).get(paper, {}).items() if path.is_file() else ():
+        cells: dict = {}
+        text = _filled(text, folder / paper, cells)
+        if None not in cells.values():
+            told[output] = text
+    return told
+
+
 def foremost() -> list[str]:
     """The ids of the findings that authors would most want to know, from foremost.txt, in order."""
     path = paths.FINDINGS / "foremost.txt"
@@ -92,7 +107,7 @@ def _filled(text, folder, cells):
         *cell, form = (part.strip() for part in f"{match[1]}|g".split("|")[:5])
         if len(cell) != 4:
             raise BedsideError(f"{match[0]}: a reference is output | row | column | source")
-        choose(cell[3], SOURCES, "source of a finding's number")
+        choose(cell[3].partition(".")[0], SOURCES, "source of a finding's number")
         value = cells[tuple(cell)] = _value(folder, *cell)
         if value is None:
             return LACKING
@@ -106,11 +121,13 @@ def _filled(text, folder, cells):
     return REFERENCE.sub(number, text)
 
 
-def _value(folder, output, *cell):
-    """The number of a cell, (row, column, source), or None."""
+def _value(folder, output, row, column, source):
+    """The number of a cell, or None."""
     path = folder / f"{output}.csv"
     if not path.is_file():
         return None
     with open(path, newline="", encoding="utf-8") as f:
-        rows = {(r["row"], r["column"], r["source"]): r["value"] for r in csv.DictReader(f)}
-    return Decimal(rows[cell]) if rows.get(cell) else None
+        rows = {(r["row"], r["column"], r["source"]): r for r in csv.DictReader(f)}
+    source, _, end = source.partition(".")
+    number = rows.get((row, column, source), {}).get(end or "value")
+    return Decimal(number) if number else None
