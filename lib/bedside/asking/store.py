@@ -33,23 +33,12 @@ class StoreError(BedsideError):
     """A recordings folder that can't be read or written."""
 
 
-class Record(msgspec.Struct):
-    """What a recording must hold, and of what type; more may be there.
-
-    Counts that make no sense are unknown (`usage`).
-    """
-
-    key: Annotated[str, msgspec.Meta(min_length=64, max_length=64)]
-    item: str
-    fields: dict
-    text: str | None = None
-    finish: str | None = None
-    refusal: str | None = None
-    returned_model: str | None = None
-    fingerprint: str | None = None
-    router: str | None = None
-    date: str | None = None
-    latency_s: float | None = None
+# what a recording must hold, and of what type; more may be there, and counts that make no sense are
+# unknown (`usage`)
+TEXTS = ("text", "finish", "refusal", "returned_model", "date", "fingerprint", "router")
+Key = Annotated[str, msgspec.Meta(min_length=64, max_length=64)]
+REQUIRED = [("key", Key), ("item", str), ("fields", dict), ("latency_s", float | None, None)]
+Record = msgspec.defstruct("Record", [*REQUIRED, *((name, str | None, None) for name in TEXTS)])
 
 
 # Canonical JSON: sorted keys, no blanks, ASCII only. Raises ValueError on NaN.
