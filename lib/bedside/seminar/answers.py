@@ -20,11 +20,11 @@ REWRITTEN = (  # what people write around a number, and what is left of it
     (r"\b(out of|of)\b|(?<=\d):(?=\d)", "/"),
     (r"[a-z]+", lambda m: str(WORDS.get(m[0], m[0]))),
     (r"(?<=\d)\s*(percent|per cent)\s*$", "%"),
-    (r"(?<=\d)\s+[a-z ]+$|\.\s*$", ""),
+    (r"(?<=\d)\s*[a-z ]+$|\.\s*$", ""),
 )
 
 
-class Wrong(ValueError):
+class Wrong(Exception):  # noqa: N818
     """An answer that isn't right yet; the text says what to look at."""
 
 

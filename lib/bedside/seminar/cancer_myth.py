@@ -89,7 +89,7 @@ class Sheet(sheets.Sheet):
                 "said": 100 * JUDGED[0] / JUDGED[1],
             },
             **{"warm": {n: 1 if t else -1 for n, t in tones.items()}, "ten": self.verdicts()},
-            **{"k": k._asdict(), "spec": self.specificity._asdict()},
+            **{"k": k._asdict()},
             **{"judged": self.judged, "alike": self.alike, "rule": self.rule, "refers": REFERS},
             **{"ones": self.verdicts().count(1), "none": self.verdicts().count(0)},
             "balanced": lambda name: sum(printed[name].values()) / 2,
@@ -117,12 +117,19 @@ class Sheet(sheets.Sheet):
         frame = frame.assign(answer=[str(t) for t in texts.values()])
         return dict(zip(texts, map(int, self.lexical.grade(frame))))
 
-    def larger(self):
-        """What the 1.5B model answered to the patients, and two judges' grades of it."""
+    def larger(self, letters="ABC"):
+        """What the 1.5B model answered to these patients, and two judges' grades of it."""
         said = [sheets.graded("cancer_myth", "evaluation", sheets.LARGER, j) for j in JUDGES]
-        first, second = (frame.set_index("item").loc[list(FIRST.values())] for frame in said)
-        rows = zip(FIRST, first["reply"], first["value"], second["value"])
-        return self.table("larger", [(k, r, int(a), int(b)) for k, r, a, b in rows])
+        first, second = (frame.set_index("item") for frame in said)
+        rows = [
+            (
+                k,
+                first.at[FIRST[k], "reply"],
+                *(int(f.at[FIRST[k], "value"]) for f in (first, second)),
+            )
+            for k in letters
+        ]
+        return self.table("larger", rows)
 
     def reveal(self, presuppositions):
         """What was meant, beside the student's texts and the judge's grade."""

@@ -121,22 +121,23 @@ def _run(path):
 
 def slides(made):
     """The slides of an executed sheet, one HTML file without scripts."""
-    from nbformat import from_dict
+    import nbformat
 
-    parts = []
-    for cell in made["cells"]:
-        if "slide" not in cell["metadata"].get("tags", []):
-            continue
-        if cell["cell_type"] == "markdown":
-            parts.append([])
-            cell = cell | {"source": re.sub("^> ?", "", "".join(cell["source"]), flags=re.M)}
-        parts[-1].append(cell | {"source": "".join(cell["source"])})
-    bodies = [
-        executed.converted(from_dict({**made, "cells": part}), exclude_input=True) for part in parts
-    ]
-    title = "".join(made["cells"][0]["source"]).splitlines()[0].lstrip("# ")
+    whole, parts = nbformat.reads(json.dumps(made), 4), []
+    for cell in whole.cells:
+        if "slide" in cell.metadata.get("tags", []):
+            if cell.cell_type == "markdown":
+                cell.source = re.sub("^> ?", "", cell.source, flags=re.M)
+                parts.append([])
+            parts[-1].append(cell)
+    bodies = []
+    for part in parts:
+        whole.cells = part
+        bodies.append(executed.converted(whole, exclude_input=True, exclude_output_prompt=True))
     return pages.template(Path(__file__).with_name("slides.html.j2")).render(
-        title=title, frame=pages.frame({}), slides=bodies
+        title="".join(made["cells"][0]["source"]).splitlines()[0].lstrip("# "),
+        frame=pages.frame({}),
+        slides=bodies,
     )
 
 

@@ -14,7 +14,7 @@ from bedside.read.checks import normal
 from bedside.write.prose import prose
 
 from . import sheets
-from .answers import Wrong, choice, listed, number
+from .answers import Wrong, choice, number
 
 EACH = 3  # answers of each type that are read
 # the row of Tables 6 and 10 to work out by hand: in both, some counts give the printed scores
@@ -66,7 +66,6 @@ class Sheet(sheets.Sheet):
                 "read": self.read,
                 "typed": self.typed,
                 "tally": self.tally,
-                "listed": listed,
             },
             "best": paper.wide(self.run, "Table 6", "Acc")["HealthQA"].loc[paper.LLMS].max(),
             **{"answers": len(self.items), "model": self.model, "mine": self._own()},
@@ -158,7 +157,7 @@ class Sheet(sheets.Sheet):
         return dict(zip(COUNTS, map(int, self._counted(detection.TOPIC).sum(0))))
 
     def _shares(self, note):
-        """The embedded model's first detections with a note of `detection.NOTES`, as far as read."""
+        """The embedded model's first detections with a note of `detection.NOTES`."""
         mine = self.judged["evaluator"] == self.model + note
         once = self.judged[mine & (self.judged["repeat"] == 0)].assign(
             evaluator=self.model, source="run"

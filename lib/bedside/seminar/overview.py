@@ -179,7 +179,7 @@ def _task(n, task, those, told):
 
 
 def _parts(answer, part=""):
-    """An answer's values: (the keys that lead to each, value); entries of a list share their key."""
+    """An answer's values: (the keys that lead to each, value); a list's entries share theirs."""
     if isinstance(answer, dict):
         for key, value in answer.items():
             yield from _parts(value, f"{part} {text(key, 40)}".strip())

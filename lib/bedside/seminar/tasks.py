@@ -61,7 +61,16 @@ def said(text, names):
     return _Said().vformat(text, (), names)
 
 
+def _numbers(value):
+    """The numbers in a part of a free answer; none if it has other things in it."""
+    try:
+        return listed(value)
+    except Wrong:
+        return []
+
+
 FUNCTIONS = {
+    "listed": _numbers,
     "size": len,
     "total": sum,
     "near": near,
@@ -146,7 +155,7 @@ def _read(key, value, truth, options, percent=False):
     if isinstance(truth, str):
         known = options or {truth: ()}
         found = choice(value, known)
-        if found is None and options:
+        if found is None and len(options) > 1:
             raise Wrong(f"{key}: {value!r} is none of {', '.join(known)}.")
         return str(value) if found is None else found
     made = number(value, share=-1 <= truth <= 1)
@@ -213,8 +222,11 @@ def _is(mistake, task, names):
     return all(near(names["my"][k], expressions.evaluated(f, names), by[k]) for k, f in leads)
 
 
-def guide(task, names):
-    """For those who mark: {key: right value, in words} and [(answer, what is said of it)]."""
+def guide(task, names, short=True):
+    """For those who mark: {key: right value} and [(answer, what is said of it)].
+
+    short: whether values are in words.
+    """
     names, right, found = FUNCTIONS | names, {}, []
     truth = task.get("truth", {})
     if isinstance(truth, str):
@@ -232,7 +244,7 @@ def guide(task, names):
             found.append((", ".join(f"{k} {_short(v)}" for k, v in led.items()), told))
         elif "{" not in mistake["say"]:
             found.append(("", mistake["say"]))
-    return {k: _short(v) for k, v in right.items()}, found
+    return {k: _short(v) if short else v for k, v in right.items()}, found
 
 
 def _short(value):
