@@ -181,7 +181,7 @@ def fetch(python, arguments):
     """Fetch the released data that these sheets are about; whether they are here."""
     if not os.path.isfile(os.path.join(ROOT, FETCHED)):
         return True
-    command = [python, "-m", "bedside", "data", "--names", FETCHED]
+    command = [python, "-m", "bedside", "data", "-p", "names", FETCHED]
     return subprocess.call(command + arguments, cwd=ROOT, env=environment()) == 0
 
 

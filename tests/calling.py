@@ -261,7 +261,7 @@ def answered_in_batches(waiting, answer):
         made = [(x, answer(x["body"])) for x in lines]
         made = [result(x, *(m if isinstance(m, tuple) else (200, m))) for x, m in reversed(made)]
         place.write_text("\n".join(map(json.dumps, made)), encoding="utf-8")
-        batches.collect([place])
+        batches.collect(place)
     raise AssertionError("it goes round in circles")
 
 

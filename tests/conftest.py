@@ -151,14 +151,14 @@ def ask_for(name, *items, **settings):
 @pytest.fixture
 def turned(monkeypatch):
     """The clock is turned on by whoever sleeps; a function that gives the seconds so far."""
-    slept, began, pause = [0.0], time.time(), asyncio.sleep
+    slept, began, pause = [0.0], time.perf_counter(), asyncio.sleep
 
     async def sleep(seconds):
         slept[0] += seconds
         await pause(0)
 
     monkeypatch.setattr(asyncio, "sleep", sleep)
-    monkeypatch.setattr(time, "time", lambda: began + slept[0])
+    monkeypatch.setattr(time, "perf_counter", lambda: began + slept[0])
     return lambda: slept[0]
 
 

@@ -1,6 +1,5 @@
 """Made-up tables of numbers that some data really have, printed as papers print them."""
 
-import re
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from fractions import Fraction
 
@@ -79,36 +78,6 @@ def _matrices(rng, n, add, shown):
         add(f"{name} agrees", "agreement", of("accuracy"), "share", size=n)
         if (tp, fp) not in ((0, 0), (positives, n - positives)):
             add(f"{name} agrees", "kappa", of("kappa"), "kappa", "agreement", n)
-
-
-WAYS = {  # decimal mark, mark of thousands
-    "points": (".", ""),
-    "points, thousands with commas": (".", ","),
-    "commas": (",", ""),
-    "commas, thousands with points": (",", "."),
-    "commas, thousands with spaces": (",", "\u202f"),
-}
-
-
-def written(text, way):
-    """A text with its numbers by another convention; `way` is one of WAYS."""
-    mark, thousands = WAYS[way]
-
-    def number(found):
-        whole, _, rest = found[0].partition(".")
-        return f"{int(whole or 0):,}".replace(",", thousands) + (mark + rest if rest else "")
-
-    return re.sub(r"\d*\.\d+|\d+", number, text)
-
-
-def in_convention(rows, way):
-    """Rows with the numbers of their cells and statistics by another convention."""
-
-    def of(text):
-        parts = (written(p, way) if "statistic=" in p else p for p in text.split("; "))
-        return "; ".join(parts)
-
-    return [(*r[:3], written(r[3], way), *r[4:6], of(r[6])) for r in rows]
 
 
 def three_decimals(rng):

@@ -1,4 +1,4 @@
-"""What model providers say: answers to any request, words of errors, forms of a message."""
+"""What models answer to any request, the same whenever it is asked."""
 
 import itertools
 import json
@@ -6,8 +6,6 @@ import random
 import re
 
 from bedside.asking import store
-
-# ---- what is answered
 
 
 def rng_of(*parts):
@@ -80,8 +78,6 @@ def said(body):
     return " ".join(sentence(rng) for _ in range(rng.randint(3, 6))), False
 
 
-# what would count if thoughts were read as an answer
-THOUGHT = "Score: 1\nAnswer: A\n- thought effect\n" + "hmm " * 20_000
 TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
@@ -93,70 +89,3 @@ def cut(text, most):
     """A text's first tokens."""
     ends = [m.end() for m in itertools.islice(TOKEN.finditer(text), most + 1)]
     return text if len(ends) <= most else text[: ends[most - 1]] if most else ""
-
-
-# ---- how errors are worded: a provider's body for (status, code, message, param)
-
-
-def openai(status, code, message, param=None):
-    kinds = {401: "authentication_error", 404: "not_found_error", 429: "requests", 500: "server"}
-    kind = code if code == "insufficient_quota" else kinds.get(status, "invalid_request_error")
-    return {"error": {"message": message, "type": kind, "param": param, "code": code}}
-
-
-def anthropic(status, code, message, param=None):
-    return {"error": {"code": code, "message": message, "type": code, "param": None}}
-
-
-def google(status, code, message, param=None):
-    return [{"error": {"code": status, "message": message, "status": code}}]
-
-
-def mistral(status, code, message, param=None):
-    if status == 422:
-        loc = {"type": "extra_forbidden", "loc": ["body", param], "msg": message, "input": 0}
-        message = {"detail": [loc]}
-    said = {"object": "error", "message": message, "type": "invalid_request_error", "code": code}
-    return {"detail": "Unauthorized"} if status == 401 else said
-
-
-def openrouter(status, code, message, param=None):
-    error = {"code": status, "message": message}
-    if status == 403 or status >= 500:
-        error["metadata"] = {"provider_name": "A Host", "raw": message, "reasons": [code]}
-    return {"error": error, "user_id": "u"}
-
-
-def vllm(status, code, message, param=None):
-    return {"error": {"message": message, "type": code, "param": param, "code": status}}
-
-
-# ---- how a message holds a text and the thoughts before it; a text may be empty: cut off
-
-
-def plain(text, thought):
-    return {"content": text}
-
-
-def apart(text, thought):
-    return {"content": text, "reasoning_content": thought}
-
-
-def absent(text, thought):
-    return {"content": text} if text else {}
-
-
-def tagged(text, thought):
-    end = f"\n</think>\n\n{text}" * bool(text)
-    return {"content": f"<think>\n{thought}{end}" if thought else text}
-
-
-def closed(text, thought):
-    """The template has opened the tag."""
-    return {"content": tagged(text, thought)["content"].removeprefix("<think>\n")}
-
-
-def parts(text, thought):
-    thinking = {"type": "thinking", "thinking": [{"type": "text", "text": thought}]}
-    said = [{"type": "text", "text": text}] if text else []
-    return {"content": [thinking, *said] if thought else text}

@@ -19,7 +19,6 @@ def _ended(kind, error, trace):
 if __name__ == "__main__":
     sys.excepthook = _ended
 
-import argparse
 import asyncio
 import contextlib
 import inspect
@@ -69,8 +68,9 @@ def settings_check(given, write=""):
     settings.validated(**asked)
     given = settings.entered(asked, run.get("run", "")) | run
     brought = settings.validated(answers=given.get("answers", "")).answers
-    if brought:
-        questions.answer_rows(brought)  # raises its faults before anything runs
+    files = questions.answer_files(brought) if brought else []
+    for file in files:
+        questions.answer_rows(file)  # raises its faults before anything runs
     if given.get("profile") == settings.PROFILE:  # which a run has once it is kept
         del given["profile"]
     if not write:
@@ -81,8 +81,9 @@ def settings_check(given, write=""):
     paths.write(f"{write}.folder", paths.rel(folder))
     for done in frames.missing(folder):  # it has to run once more
         (path.parent / f"{done}.done").unlink(missing_ok=True)
+    changed = [file.stat().st_mtime_ns for file in files]
     same = path.is_file() and path.read_text() == text
-    if not same or brought and Path(brought).stat().st_mtime_ns > path.stat().st_mtime_ns:
+    if not same or path.stat().st_mtime_ns < max(changed, default=0):
         paths.write(path, text)
 
 
@@ -101,10 +102,8 @@ def run(names, given, jobs=0, stamps=""):
     names = [n.removeprefix("notebooks/").removesuffix(".ipynb") for n in names]
     names = names or ([] if stamps else notebooks.listed())
     settings.keep(given)
-    common = {n.lower() for n in commands.taken("notebooks")} - {*notebooks.ONLY_SOME}
-    own = {k: v for k, v in given.items() if k not in common}
-    taken = {k for n in names for k in notebooks.typed(n, own)} if own and names else own
-    for name in own.keys() - taken:
+    used = {k for n in names for k in notebooks.typed(n, given)}
+    for name in given.keys() - used if names else ():
         print(f"{name} is for other notebooks; it changes nothing here")
     passed = []
 
@@ -143,7 +142,7 @@ def _tell_whose(names, given):
 
     taken = {k: v for k, v in given.items() if k in ("profile", "mode", "models", "judge")}
     run = settings.validated(**taken)
-    for name in names:
+    for name in (n for n in names if "/" in n):  # of a study
         if line := judges.whose_texts_go(run.profile, *name.split("/"), run.mode, run.judge):
             print(line, flush=True)
 
@@ -270,14 +269,13 @@ def plan(given, paper=""):
     calls = plans.planned(given, _study(paper))
     models = calls["model"].unique()
     ways = [False] + [True] * any(registry.model(m).batch_discount for m in models)
-    head = f"{'notebook':38} {'model':23}    calls    prompt     reply  expected   at most"
-    print(head + "  in batches: expected, at most" * (len(ways) - 1))
+    print(f"{'notebook':38} {'model':23}    calls    prompt     reply  expected   at most")
     for (name, model), mine in calls.groupby(["notebook", "model"]):
-        costs = [plans.costs(mine, batch) for batch in ways]
-        usd = [p for e, most, known in costs for p in (e if known == len(mine) else None, most)]
+        expected, most, known = plans.costs(mine)
+        usd = [plans.usd(expected if known == len(mine) else None), plans.usd(most)]
         prompt, reply = mine["prompt"].sum(), mine["completion"].sum()
-        prices = " ".join(f"{plans.usd(price):>9}" for price in usd)
-        print(f"{name:38} {model:24} {len(mine):7} {prompt:9.0f} {reply:9.0f} {prices}")
+        row = f"{name:38} {model:24} {len(mine):7} {prompt:9.0f} {reply:9.0f}"
+        print(row, *(f"{price:>9}" for price in usd))
     print(f"{len(calls)} calls; {'; in batches '.join(plans.told(calls, w) for w in ways)}")
     print(*plans.notes(calls), sep="\n")
     for name, what in {*calls[["notebook", "adaptive"]].itertuples(index=False, name=None)}:
@@ -460,7 +458,7 @@ def collect(given, place=""):
     place = place or given.get("from", "")
     if not place:
         raise BedsideError("name the file or folder of results: make collect FROM=results.jsonl")
-    print(*batches.collect(batches.results(place)).told(), sep="\n")
+    print(*batches.collect(place), sep="\n")
 
 
 def new(paper=""):
@@ -486,50 +484,46 @@ STEPS = {
     )
 }
 OF_A_RUN = ("run", "record", "index", "explorer", "plan", "batch")  # without QUESTIONS
-NAMED = re.compile("[A-Za-z_]+=")
 
 
-def _asked(arguments):
+def _asked(words):
     """(a step's name, its arguments by name) of a command line and of what make was given.
 
     Words are a step's arguments in their order, NAME=value is one by name, as for make, and -p one
     of a notebook. What a step doesn't name itself is `given`. BedsideError for what it hasn't.
     """
-    steps = "\n".join(f"  {name:10} {_text(step)}" for name, step in STEPS.items())
-    parser = argparse.ArgumentParser(
-        prog="python -m bedside",
-        description=f"The steps that make calls:\n\n{steps}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("step", choices=STEPS, metavar="STEP")
-    parser.add_argument("words", nargs="*", metavar="WORD", help="NAME=value as for make, and more")
-    parser.add_argument("-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"))
-    parser.add_argument("--names", nargs="?", const="1", default="", help="of `class` and `data`")
-    asked = parser.parse_intermixed_args(arguments)
-    name, takes = asked.step, [*inspect.signature(STEPS[asked.step]).parameters]
-    own = [t for t in takes if t != "given"]
-    pairs = dict(word.split("=", 1) for word in asked.words if NAMED.match(word))
-    words = [word for word in asked.words if not NAMED.match(word)]
+    name, *words = ["help"] if words[:1] in ([], ["-h"], ["--help"]) else words
+    takes = [*inspect.signature(STEPS[choose(name, STEPS, "step of python -m bedside")]).parameters]
+    own, pairs, more, plain = [t for t in takes if t != "given"], {}, {}, []
+    words = iter(words)
+    for word in words:
+        key, is_pair, value = word.partition("=")
+        if word == "-p":
+            more |= [(next(words, ""), next(words, ""))]
+        elif word == "--names":  # of `class`
+            more["names"] = "1"
+        elif is_pair and re.fullmatch("[A-Za-z_]+", key):
+            pairs[key] = value
+        else:
+            plain.append(word)
     given = {**commands.of_make(), **pairs}
     kind = "notebooks" if name in (*OF_A_RUN, "settings") else name
     kind = "study" if name == "batch" and given.get("QUESTIONS") else kind
     known = [n for n in commands.KNOWN if n in commands.taken(kind) or n.lower() in own]
     for pair in pairs:
         choose(pair, known, f"variable of {name}")
-    given = {n.lower(): v for n, v in given.items() if n in known and v} | dict(asked.p)
+    given = {n.lower(): v for n, v in given.items() if n in known and v} | more
     if own[:1] == ["names"]:
-        given["names"] = words
-    elif len(words) > len(own):
-        last = words[len(own)]
+        given["names"] = plain
+    elif len(plain) > len(own):
+        last = plain[len(own)]
         raise BedsideError(f"{name} takes no word {last!r}; settings are NAME=value, as for make")
     else:
-        given |= dict(zip(own, words)) | ({"names": asked.names} if asked.names else {})
-    arguments = {t: given.pop(t) for t in own if t in given}
-    if "given" in takes:
-        arguments["given"] = given
-    for other in {} if "given" in takes else dict(asked.p):
+        given |= dict(zip(own, plain))
+    for other in more if "given" not in takes else ():
         choose(other, own, f"argument of {name}")  # a variable may be of a step that make ran first
-    return name, arguments
+    arguments = {t: given.pop(t) for t in own if t in given}
+    return name, arguments | ({"given": given} if "given" in takes else {})
 
 
 def _text(step):

@@ -32,22 +32,6 @@ def with_key(served, monkeypatch):
     return served
 
 
-# ---- time
-
-
-def test_an_endpoint_that_drips_is_left_when_its_time_is_over(
-    served, endpoint, recordings, monkeypatch
-):
-    """Each byte comes in time; the whole answer would take a minute."""
-    registry.entries()[served] = with_fields(served, timeout_s=0.3)
-    monkeypatch.setattr(sending, "RETRIES", 1)
-    monkeypatch.setattr(sending, "FIRST_S", 0.01)
-    endpoint.script = lambda n, body: "drip"
-    (reply,) = ask(ask_for(served, "a"), recordings)
-    assert reply.error == "timeout: no whole answer within timeout_s = 0.3 s"
-    assert len(endpoint.bodies) == 2 and not endpoint.dripped
-
-
 # ---- forms of structured output
 
 GEMINI = "Invalid value at 'generation_config.response_schema' (type.googleapis.com/Schema), true"
@@ -74,19 +58,7 @@ def test_the_next_form_is_tried_and_its_line_told(served, endpoint, forms, line)
     assert tried(served)[0]
 
 
-# ---- keys that come back
-
-
-def test_a_key_that_comes_back_is_kept_nowhere(with_key, endpoint, recordings):
-    text = f"You sent Bearer {KEY}."
-    escaped = lambda value: json.dumps(value).replace("/", r"\/").encode()
-    for n, (status, sent) in enumerate([(200, completion(text)), (400, [KEY])]):
-        endpoint.script = lambda _, body, s=status, t=sent: (s, {}, escaped(t))
-        (reply,) = ask(ask_for(with_key, f"{n}"), recordings)
-        assert (reply.text or reply.error) == ("You sent Bearer ***.", "bad request: ***")[n]
-    (file,) = recordings.folder.rglob("*.jsonl")
-    assert KEY not in file.read_text().replace(r"\/", "/")
-    assert KEY not in tried(with_key)[1]
+# ---- what the environment gives
 
 
 def test_an_ordinary_word_from_the_environment_stays_in_answers(

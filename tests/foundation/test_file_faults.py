@@ -5,20 +5,18 @@ import contextlib
 import pytest
 
 from bedside import BedsideError
-from bedside.annotation.log import KINDS, Log
+from bedside.annotation import log
 from file_faults import FAULTS, Faults, Killed
+from rater_pages import record
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_labels_are_kept_after_any_fault(tmp_path, fault):
-    empty = {str: "a", list: [], dict: {}, bool: False, (int, float): 1}
-    record = {name: empty[kind] for name, kind in KINDS.items()} | {"refused": ""}
-
     def work(here):
-        log = Log(here, "hallucination", "Jo")
-        for n in range(len(log.labels()), 3):
-            log.append({**record, "id": f"r{n}"})
-        assert len(Log(here, "hallucination", "Jo").labels()) == 3, here
+        path = here / "hallucination/Jo.jsonl"
+        for n in range(len(log.last(path)), 3):
+            log.append(path, [record(f"r{n}")])
+        assert len(log.last(path)) == 3, here
 
     with Faults() as seen:
         work(tmp_path / "whole")

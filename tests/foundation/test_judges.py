@@ -162,7 +162,7 @@ def test_verdicts_of_each_recorded_judge_are_kept_and_nobody_is_asked(run_of, se
     endpoint.script = lambda n, body: completion('{"score": 1}')
     how = {"values": GRADES, "template": "judge"}
     asyncio.run(run.grade(answers[:1], judge=served, **how))
-    run.models, run.judge = ["another"], judges.LEXICAL
+    run.models, run.judge = ["another", served], judges.LEXICAL
     lost = ["", "", NOT_RECORDED]
 
     async def graded(asking, judge):
@@ -181,14 +181,6 @@ def test_verdicts_of_each_recorded_judge_are_kept_and_nobody_is_asked(run_of, se
     again = asyncio.run(judges.verdicts_by_judge(run, graded, mine))
     assert asked == [served]
     assert [tuple(r) for r in again[["item", "judge", "status"]].to_numpy()] == rows
-
-
-def test_what_a_model_thought_is_not_judged(endpoint, run_of):
-    """The answer that reaches the judge, and the frame, is what was said after it."""
-    endpoint.script = lambda n, body: completion("<think>a secret thought</think>a plain answer")
-    run = run_of("cancer_myth", "03_evaluation")
-    made = asyncio.run(models.answers_of(run, {"a": [{"role": "user", "content": "q"}]}, 20))
-    assert made["answer"].tolist() == ["a plain answer"]
 
 
 def card_of(labels, said, values, **more):
@@ -228,3 +220,24 @@ def test_agreement_on_an_ordered_scale_is_weighted_and_on_others_plain(values, m
     expected = cohen_kappa_score(labels, said, weights=weights, labels=values)
     assert card[scale]["value"] == pytest.approx(expected)
     assert ("binary" in card) == ("sensitivity" in card) == ("positive" not in more)
+
+
+def test_second_labels_are_measured_on_the_first_and_change_no_judge():
+    labelled = pd.DataFrame(
+        {
+            "item": ["a", "b", "a", "b"],
+            "judge": ["one", "one", "two", "two"],
+            "label": [1, -1, 1, -1],
+            "label_again": [1, 1, 1, 1],
+            "status": "graded",
+            "value": [1, -1, -1, -1],
+        }
+    )
+    both = trust_cards.with_second_labels(labelled, ["item"])
+    exact = {
+        judge: trust_cards.trust_card(of["label"], of[["status", "value"]], [-1, 1])["exact"][
+            "value"
+        ]
+        for judge, of in both.groupby("judge")
+    }
+    assert exact == {"one": 1, "two": 0.5, trust_cards.AGAIN: 0.5}

@@ -31,7 +31,7 @@ CALLED = [n for n, m in SHIPPED.items() if m["provider"] != "local" and "retired
 def persona_of(entry):
     """The persona that behaves as an entry's endpoint; of its provider's, the one with its name."""
     mine = [n for n in providers.PERSONAS if n.partition("-")[0] == entry["provider"]]
-    fits = (n for n in mine if re.match(f"({providers.PERSONAS[n].names})", entry["model"]))
+    fits = (n for n in mine if re.match(f"({providers.PERSONAS[n]['names']})", entry["model"]))
     return "vllm-opened" if "think" in entry else next(fits)
 
 
@@ -81,7 +81,7 @@ def test_a_shipped_entry_is_ready(name, provider, monkeypatch):
 def test_what_a_bare_entry_lacks_is_told(persona, model, lacks, provider, monkeypatch):
     """With the lines that it is told to add, in a few rounds, it is ready."""
     entry = {"provider": "mine", "base_url": provider.at(persona), "model": model}
-    if providers.PERSONAS[persona].key:
+    if providers.PERSONAS[persona].get("key", True):
         entry["api_key_env"] = "OPENAI_API_KEY"
     for _ in range(4):
         before = len(provider.log)

@@ -31,12 +31,14 @@ def written(tmp_path, monkeypatch):
     return write
 
 
-def test_a_specification_is_read_by_question(written):
+def test_a_specification_is_a_frame_for_readers(written):
     written(WRITTEN)
-    spec = specifications.load("my_paper")
-    assert list(spec) == ["judge"] and spec.dated.isoformat() == "2026-11-26"
-    assert spec["judge"].cannot == ["The released grades aren't here."]
-    assert [c.mark for c in spec["judge"].choices] == ["defensible", "defective"]
+    (row,) = specifications.load("my_paper").to_numpy().tolist()
+    assert row[0] == "Where does the ranking turn?"
+    assert row[1][0].endswith("the judge's errors. [Rogan and Gladen 1978]")
+    assert row[1][1].startswith("lost are right (defective): A reply") and "[" not in row[1][1]
+    assert row[2] == ["The released grades aren't here."]
+    assert "2026-11-26" in specifications.load("my_paper").columns[0]
     written(WRITTEN.replace('mark = "defective"', 'mark = "bad"'))
-    with pytest.raises(BedsideError, match="my_paper.toml.*\n?.*mark of 'lost are right'"):
+    with pytest.raises(BedsideError, match="my_paper.toml.*\n?.*'bad', in .*choices.*mark"):
         specifications.load("my_paper")

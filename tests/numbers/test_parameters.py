@@ -25,7 +25,7 @@ ASKS = {  # parameter: whether a request shows it
     "repeats": lambda r, v: r.repeat == v - 1,
     "prompts": lambda r, v: any(MARK in m["content"] for m in r.messages),
 }
-SILENT = {"06_paper_versions", "07_released_answers", *(f"0{n}_robustness" for n in (4, 7, 8))}
+SILENT = {"06_paper_versions", "07_released_answers", *(f"0{n}_robustness" for n in (4, 6, 7, 8))}
 NONE = {  # notebook: parameters that no request shows, as its comments say
     "cancer_myth/01_physician_survey": {"judge"},
     "cancer_myth/05_judge_agreement": {"models"},

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from bedside import stats
-from bedside.papers.meddialbench import claims, overlaps, reruns
+from bedside.papers.meddialbench import claims, reruns
 from bedside.papers.meddialbench import design as designs
 from bedside.papers.meddialbench.design import BASELINE
 from bedside.papers.meddialbench.printed import (
@@ -32,51 +32,6 @@ def run(run_of):
 @pytest.fixture
 def pairs(run):
     return designs.read(run).combinations
-
-
-@pytest.mark.parametrize("x, y, n", [(7, 3, 9), (9, 1, 12), (5, 5, 10)])
-def test_overlaps_are_those_of_all_pairs_of_sets(x, y, n):
-    seen = {True: set(), False: set()}
-    for second in itertools.combinations(range(n), y):
-        first, other = np.arange(n) < x, np.isin(np.arange(n), second)
-        seen[bool(stats.mcnemar(first, other) < 0.05)].add(int((first & other).sum()))
-    for mark, found in {**seen, None: seen[True] | seen[False]}.items():
-        if found:
-            assert overlaps.right_in_both(x, y, mark, n) == (min(found), max(found))
-
-
-@pytest.mark.parametrize("right, shared", [((4, 3, 3), [None] * 3), ((3, 4, 2), [2, 3, (0, 1)])])
-def test_eligible_cases_are_those_of_all_tables(right, shared):
-    """Every set of seven cases right under each level and the pair, five of them at baseline."""
-    base, n, found = {*range(5)}, 7, {}
-    ends = [(max(0, k + 5 - n), min(k, 5)) for k in right]
-    ends = [s if isinstance(s, tuple) else (s or a, s or b) for s, (a, b) in zip(shared, ends)]
-    for a, b, both in itertools.product(*(itertools.combinations(range(n), k) for k in right)):
-        if all(low <= len(base & {*x}) <= high for x, (low, high) in zip((a, b, both), ends)):
-            able = base & {*a} & {*b}
-            found.setdefault(len(able), set()).add(len(able - {*both}))
-    made = overlaps.failing(5, ends).set_index("eligible")
-    assert made.index.tolist() == sorted(found)
-    for e, r in made.iterrows():
-        assert found[e] == {*range(r["fewest"], r["most"] + 1)}
-
-
-def test_models_are_pooled_over_all_their_tables():
-    parts = [overlaps.failing(9, e) for e in ([(4, 6), (6, 8), (5, 8)], [(5, 7), (6, 9), (4, 9)])]
-    sums = {}
-    for a, b in itertools.product(*(part.itertuples() for part in parts)):
-        reach = range(a.fewest + b.fewest, a.most + b.most + 1)
-        sums.setdefault(a.eligible + b.eligible, set()).update(reach)
-    made = overlaps.pooled(parts)
-    assert {r.eligible: (r.fewest, r.most) for r in made.itertuples()} == {
-        e: (min(found), max(found)) for e, found in sums.items()
-    }
-    every = [(f / e, e) for e, found in sums.items() for f in found if e]
-    for low, high in ((0, 1), (0.3, 0.5), (0.2, 0.34)):
-        shares, sizes = zip(*((s, e) for s, e in every if low <= s and (s < high or high == 1)))
-        expected = min(shares), max(shares), min(sizes), max(sizes)
-        assert overlaps.within(made, low, high) == pytest.approx(expected)
-    assert np.isnan(overlaps.within(made, 0.991, 0.995)[0])
 
 
 @pytest.mark.parametrize("scale", SCALES)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bedside.annotation import Session, grouped, tasks
+from bedside.annotation import tasks
 from bedside.annotation.labelling import Task
 from bedside.publish.judged_items import text
 
@@ -23,17 +23,6 @@ def row(item, paper="cancer_myth", section="4.3 false presupposition", reply=Non
 
 def many(n, **other):
     return [row(f"cm-{i:03d}", **other) for i in range(n)]
-
-
-@pytest.fixture
-def session(tmp_path):
-    """A function that makes a session on rows with its log in this test's folder."""
-
-    def make(rows, task="presupposition", rater="Ann", repetitions=0.0, **other):
-        how = grouped(folder=tmp_path, repetitions=repetitions, **other)
-        return Session(rows, task, rater, **how)
-
-    return make
 
 
 DIALOGUE = {

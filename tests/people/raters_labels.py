@@ -5,10 +5,11 @@ import pandas as pd
 import pytest
 
 from bedside import annotation
-from bedside.annotation import raters, tasks
+from bedside.annotation import log, raters, tasks
 from bedside.annotation.blind import alias
 from bedside.asking.store import digest
 from bedside.publish.judged_items import text
+from rater_pages import record
 
 PAPER = {
     "presupposition": "cancer_myth",
@@ -33,14 +34,10 @@ def row(id, task="diagnosis", reply="a reply", **other):
 
 def write(folder, task, rater, row, value, check=False, **other):
     """A label on disk; check: of a repetition."""
-    log = annotation.Log(folder, task, rater)
-    record = dict(id=alias(row["id"]), paper=row["paper"], item=row["item"], task=task)
-    record |= dict(rater=log.rater, group="expert", value=value, spans=[], seconds=2.0)
-    record |= dict.fromkeys(("type", "reason", "refused", "source"), "")
-    record |= dict(at="2026-01-01", check=check, sample={})
-    record["text_sha256"] = digest(annotation.material(row, tasks()[task]))
-    assert set(record | other) == set(annotation.FIELDS)
-    log.append(record | other)
+    about = {"paper": row["paper"], "item": row["item"], "task": task, "group": "expert"}
+    about |= {"value": value, "at": "2026-01-01", "check": check}
+    about["text_sha256"] = digest(annotation.material(row, tasks()[task]))
+    log.append(folder / task / f"{rater}.jsonl", [record(alias(row["id"]), rater, **about | other)])
 
 
 def given(table, again=(), part=""):

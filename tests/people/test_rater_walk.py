@@ -7,7 +7,7 @@ import annotation_rows
 import pytest
 from annotation_rows import BURN, SPANS, mine, row
 
-from bedside.annotation import ADJUDICATED, handed, raters
+from bedside.annotation import handed, raters
 from bedside.read import sources
 from browser import violations, watched
 from judged import elsewhere
@@ -187,10 +187,10 @@ def test_labels_of_two_raters_and_an_adjudicator_reach_the_studys_table(
     (differs,) = raters.differing(labels, rows, "presupposition")
     opinions = raters.opinions(labels, [differs])
     with watched(browser, 1366, 800) as page:
-        page.goto(out(tmp_path, [differs], [ADJUDICATED], opinions=opinions)[0])
+        page.goto(out(tmp_path, [differs], [raters.ADJUDICATED], opinions=opinions)[0])
         page.locator(".opinions section").nth(1).wait_for()
         assert not any(name in page.content() for name in names)  # what raters say, not who
-        press(page, "3", "All 1 are done")
+        press(page, "3", "All 1 are settled")
         taken(page, tmp_path)
     labels = raters.labels("presupposition", rows, tmp_path / "labels")
     settled = raters.consensus(labels)

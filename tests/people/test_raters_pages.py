@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from xml.etree import ElementTree
 
 import annotation_rows
 import numpy as np
@@ -15,7 +16,9 @@ from annotation_rows import BURN, DIALOGUE, SECRET, SPANS, TASKS, many, mine, ro
 import rater_pages
 from bedside import BedsideError, annotation
 from bedside import __main__ as steps
-from bedside.annotation import Log, alias, handed, raters, tasks
+from bedside.annotation import handed, log, raters, sampling, tasks
+from bedside.annotation.blind import alias, candidates
+from bedside.annotation.sampling import Sample
 from bedside.asking import registry
 from bedside.publish import judged_items
 from bedside.publish.judged_items import text
@@ -80,10 +83,6 @@ def test_a_repetition_and_a_hostile_text_look_like_any_item(tmp_path):
 # ---- samples
 
 
-def names(drawn):
-    return [(e.row["item"], e.repetition) for e in drawn]
-
-
 @pytest.mark.parametrize(
     "counts, size, drawn",
     [
@@ -95,13 +94,15 @@ def names(drawn):
 def test_strata_are_drawn_by_largest_remainder(counts, size, drawn):
     rows = [row(f"cm-{m}-{i}", model=f"m{m}") for m, n in enumerate(counts) for i in range(n)]
     task = tasks()["presupposition"]
-    got = annotation.sample(rows, task, size, 0)
-    models = collections.Counter(e.row["model"] for e in got)
+
+    def drawn_from(rows, size):
+        how = Sample(size=size, repetitions=0.0)
+        return [e.row for e in sampling.queue(candidates(rows, task), "", how)]
+
+    got = drawn_from(rows, size)
+    models = collections.Counter(r["model"] for r in got)
     assert [models[f"m{m}"] for m in range(len(counts))] == drawn
-    table = annotation.coverage(rows, task, got)
-    assert table[["rows", "drawn"]].values.tolist() == [list(x) for x in zip(counts, drawn)]
-    assert names(got) == names(annotation.sample(rows[::-1], task, size, 0))
-    assert len(annotation.sample(rows, task, 0, 0)) == sum(counts)
+    assert got == drawn_from(rows[::-1], size) and len(drawn_from(rows, 0)) == sum(counts)
 
 
 def test_only_replies_of_the_task_and_each_text_once(own):
@@ -113,16 +114,16 @@ def test_only_replies_of_the_task_and_each_text_once(own):
     rows += [{**row("cm-1"), "id": "another model, the same words"}]
 
     def items(rows, task, **how):
-        return [r["item"] for r in annotation.candidates(rows, tasks()[task], **how)]
+        return [r["item"] for r in candidates(rows, tasks()[task], **how)]
 
     assert items(rows, "presupposition") == ["cm-1"] and items(rows, "nfp") == ["nfp-1"]
     assert items(rows, "adherence") == []  # without a consultation
-    own(loops=("9 own loop",), sections=("9 own",))
-    tiny = next(name for name, m in registry.entries().items() if m.provider == "local")
-    there = [("a", "9 own loop", tiny), ("b", "9 own loop", "gpt-4o"), ("c", "9 own other", tiny)]
-    there = [row(item, "medhalu", section, model=m) for item, section, m in there]
-    # what the embedded model asked itself is not worth a label
+    own()
+    models = {"a": "smollm2-135m", "b": "gpt-4o", "c": "qwen2.5-coder-1.5b"}
+    there = [row(item, "medhalu", "9 own", model=m) for item, m in models.items()]
+    # the smallest model's truncated replies are not worth a label, unless nobody else replied
     assert items(there, "own") == ["b", "c"] and items(there, "own", tiny=True) == ["a", "b", "c"]
+    assert items(there[:1], "own") == ["a"]
     document = {"shared": {"a": [DIALOGUE]}, "rows": [row("cm-1", shared=["a"])]}
     assert annotation.rows(document)[0]["shared"] == [DIALOGUE]
 
@@ -132,12 +133,8 @@ TEAM = ("Ann", "Ben", "Cem")
 
 def queue(rows, rater, raters=TEAM, **other):
     given = {"size": 0, "repetitions": 0.0, "overlap": 0.2, "raters": raters} | other
-    return [
-        e.row["id"]
-        for e in annotation.Session(
-            rows, "presupposition", rater, **annotation.grouped(**given)
-        ).queue
-    ]
+    found = candidates(rows, tasks()["presupposition"])
+    return [e.row["id"] for e in sampling.queue(found, rater, Sample(**given))]
 
 
 def of_models(**sizes):
@@ -224,7 +221,7 @@ def test_a_file_with_a_fault_is_told_and_nothing_of_it_is_taken(tmp_path, task, 
     if fault:
         assert "not taken: line 2" in told and fault in told and item["given"] is None
     else:
-        assert item["given"]["value"] == "; ".join(sorted({*given["values"]}))
+        assert item["given"]["values"] == sorted({*given["values"]})
 
 
 RATERS = ["Anna Berg", "Jürgen Öz"]
@@ -260,12 +257,74 @@ def test_files_of_others_are_told(tmp_path, monkeypatch, capsys):
     told, refused = handed.taken(where, tmp_path / "labels")
     assert refused == 6 and all("not taken: " in t for t in told) and "\x1b" not in "".join(told)
     assert "no page of 'Anna Berg' with this sample" in told[0]
-    monkeypatch.setattr(handed, "FOLDER", tmp_path / "labels")
+    monkeypatch.setattr("bedside.annotation.returned.FOLDER", tmp_path / "labels")
     with pytest.raises(SystemExit):
         steps.main(["annotate", f"FROM={where}"])
     assert "6 of 6 files were not taken" in capsys.readouterr().err
     with pytest.raises(BedsideError, match="there is no file"):
         handed.taken(tmp_path / "nowhere")
+
+
+def test_what_a_browser_keeps_of_an_earlier_page_is_shown_on_the_next(tmp_path):
+    """A page made with another size or draw says which pages of this rater came before it."""
+    made, rows = [], many(8)
+    for given, more in ((rows, {}), (rows, {"size": 4}), (rows, {"all_reasons": True})):
+        made.append(data(out(tmp_path, given, "presupposition", ["Ann"], **more)["Ann"]))
+    first, second, third = made
+    assert first["earlier"] == [] and second["earlier"] == [first["hand"]]
+    assert third["earlier"] == []  # it asks for more than they gave
+    changed = [r | {"reply": "rewritten"} for r in rows]
+    assert data(out(tmp_path, changed, "presupposition", ["Ann"])["Ann"])["earlier"] == []
+    again = data(out(tmp_path, rows, "presupposition", ["Ann"])["Ann"])
+    assert again["hand"] == first["hand"] and again["earlier"] == [second["hand"]]
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_label_studio_gets_a_raters_items_and_its_export_comes_back(tmp_path, task):
+    how = tasks()[task]
+    rows = [row(f"x-{n}", how.paper, how.sections[0], reply=f"🙂 {BURN} {n}") for n in range(3)]
+    rows = [r | {"blocks": [DIALOGUE] * (task == "adherence")} for r in rows]
+    if task == "side_effect_list":
+        decided = text("What the matcher decided", "a → b\nc → d\ne → f")
+        rows = [rows[0] | {"blocks": [decided]}]
+    (path, count) = handed.out(
+        rows, task, RATERS[:1], tmp_path, tmp_path / "labels", server=True, repetitions=0.0
+    )[0]
+    exported, interface = json.loads(path.read_text()), ElementTree.parse(path.with_suffix(".xml"))
+    assert count == len(exported) and SECRET not in path.read_text()
+    offered = {c.get("name"): [x.get("alias") for x in c] for c in interface.iter("Choices")}
+    assert offered["values"] == list(how.values)
+    marks = how.values[0] == how.spans_for
+    for task_ in exported:  # as a server gives it back
+        result = [{"from_name": "values", "type": "choices", "value": {"choices": [how.values[0]]}}]
+        if marks:
+            kind = {"choices": [how.types[0][1]]}
+            span = {"start": 9, "end": 14, "text": "Iron heals", "labels": ["span"]}
+            result += [{"from_name": "type", "type": "choices", "value": kind}]
+            result += [{"from_name": "spans", "type": "labels", "value": span}]
+        said = {"from_name": "reason", "type": "textarea", "value": {"text": ["so", "it is"]}}
+        about = {"updated_at": "2026-11-25T10:00:00.1Z", "lead_time": 4.2, "was_cancelled": False}
+        cancelled = {"result": [], "was_cancelled": True}
+        task_["annotations"] = [{"result": [*result, said], **about}, cancelled]
+    (tmp_path / "back").mkdir()
+    (tmp_path / "back/export.json").write_text(json.dumps(exported))
+    for new in (count, 0):
+        (told,), refused = handed.taken(tmp_path / "back", tmp_path / "labels")
+        assert not refused and f"{RATERS[0]}, {task}: {new} new labels" in told
+    (path, _) = handed.out(
+        rows, task, RATERS[:1], tmp_path, tmp_path / "labels", server=True, repetitions=0.0
+    )[0]
+    again = json.loads(path.read_text())  # with the labels so far
+    for before, after in zip(exported, again):
+        kept = [{k: r[k] for k in ("from_name", "type")} for r in after["annotations"][0]["result"]]
+        given = before["annotations"][0]["result"]
+        assert {*map(str, kept)} == {str({k: r[k] for k in kept[0]}) for r in given}
+    (tmp_path / "back/export.json").write_text(json.dumps(again))
+    (told,), refused = handed.taken(tmp_path / "back", tmp_path / "labels")
+    assert not refused and " 0 new labels" in told
+    (tmp_path / "back/export.json").write_text('[{"data": {"text": "of another project"}}]')
+    (told,), refused = handed.taken(tmp_path / "back", tmp_path / "labels")
+    assert refused and "export the project as JSON" in told
 
 
 def test_a_label_of_another_text_does_not_count(tmp_path):
@@ -303,28 +362,31 @@ def test_damage_costs_only_the_lines_that_it_hits(tmp_path):
         assert path.read_bytes().startswith(whole[:cut])  # nothing is deleted
     other = json.dumps(json.loads(third) | {"value": 1}).encode() + b"\n"
     path.write_bytes(first + b"garbage\n\n\xff\xfe\n[1]\n{}\n" + second[:50] + b"\n" + other)
-    log = Log(tmp_path / "labels", "presupposition", "Ann")
-    assert len(log.labels()) == 1
-    assert [place.rpartition(" ")[2] for place in log.damaged] == ["2", "4", "5", "6", "7", "8"]
-    assert all("Ann.jsonl, line" in place for place in log.damaged)
+    found, damaged = log.read(path)
+    assert len(found) == 1
+    assert [place.rpartition(" ")[2] for place in damaged] == ["2", "4", "5", "6", "7", "8"]
+    assert all("Ann.jsonl, line" in place for place in damaged)
 
 
 APPEND = """
 import sys
-from bedside.annotation.log import KINDS, Log
-log = Log(sys.argv[1], "nfp", "Ann")
+from pathlib import Path
+from bedside.annotation import log
+from rater_pages import record
 for i in range(20):
-    record = {k: kind() if isinstance(kind, type) else 1.0 for k, kind in KINDS.items()}
-    log.append({**record, "id": f"{sys.argv[2]}-{i}", "reason": "x" * 2000})
+    line = record(f"{sys.argv[2]}-{i}", "Ann", reason="x" * 2000)
+    log.append(Path(sys.argv[1]) / "nfp/Ann.jsonl", [line])
 """
 
 
 def test_two_processes_at_once_lose_nothing(tmp_path):
-    both = [subprocess.Popen([sys.executable, "-c", APPEND, str(tmp_path), name]) for name in "ab"]
+    how = {"env": os.environ | {"PYTHONPATH": os.path.dirname(rater_pages.__file__)}}
+    words = [sys.executable, "-c", APPEND, str(tmp_path)]
+    both = [subprocess.Popen([*words, name], **how) for name in "ab"]
     assert [p.wait() for p in both] == [0, 0]
-    log = Log(tmp_path, "nfp", "Ann")
-    assert set(log.labels()) == {alias(f"{name}-{i}") for name in "ab" for i in range(20)}
-    assert not log.damaged
+    found, damaged = log.read(tmp_path / "nfp/Ann.jsonl")
+    assert {r["id"] for r in found} == {alias(f"{name}-{i}") for name in "ab" for i in range(20)}
+    assert not damaged
 
 
 def test_a_label_that_does_not_reach_the_disk_is_not_said_to(monkeypatch, tmp_path):
@@ -337,10 +399,10 @@ def test_a_label_that_does_not_reach_the_disk_is_not_said_to(monkeypatch, tmp_pa
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", fails)
         (told,), refused = handed.taken(tmp_path / "back", tmp_path / "labels")
-    assert refused == 1 and "could not be written (Input/output error)" in told
+    assert refused == 1 and "can't be written (Input/output error)" in told
     assert labelled(tmp_path, many(2)) == 0
     (told,), refused = handed.taken(tmp_path / "back", tmp_path / "labels")
     assert not refused and labelled(tmp_path, many(2)) == 2
     (tmp_path / "file").write_text("")
     with pytest.raises(BedsideError, match="can't be read"):
-        annotation.Session(many(2), "presupposition", "Ann", folder=tmp_path / "file")
+        log.read(tmp_path / "file/Ann.jsonl")

@@ -2,15 +2,15 @@
 
 import asyncio
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 from typing import NamedTuple
 
 import pytest
 
-import providers
 from bedside import BedsideError
 from calling import failed, request, result, spoilt
 from conftest import completion
+from provider_words import rng_of
 
 USED = {"prompt_tokens": 100, "completion_tokens": 7, "total_tokens": 107}
 SAID = {"message": "The words of it."}
@@ -183,7 +183,7 @@ def test_a_third_of_faults_of_all_kinds_spoils_nothing(world, endpoint):
     world.model(max_concurrency=8)
 
     def script(n, body):
-        prompt, rng = body["messages"][0]["content"], providers.rng_of("fault", n)
+        prompt, rng = body["messages"][0]["content"], rng_of("fault", n)
         if rng.random() < 0.3:
             return rng.choice(faults)
         sent_whole[prompt] += 1
@@ -276,64 +276,10 @@ def test_what_was_recorded_as_whole_and_was_broken_off_is_no_answer(world, endpo
     assert world.ask("a", mode="replay")[0].reply_status == "broken off"
 
 
-# ---- providers, each with its own words
-
-TEMPERATURE, ROOM = {"omit": ["temperature"]}, {"reasoning_tokens": 3000}
-REASONS = {"max_tokens_name": "max_completion_tokens", **TEMPERATURE, **ROOM}
-ENTRIES = defaultdict(dict) | {  # what an entry needs so that a provider takes its calls
-    "openai-reasoning": {"model": "gpt-6", **REASONS},
-    "azure": REASONS,
-    "anthropic": {"model": "claude-opus-5", **TEMPERATURE, **ROOM},
-    "anthropic-4": {"model": "claude-sonnet-4"},
-    "google": {"model": "gemini-3", **ROOM},
-    "deepseek": {"model": "deepseek-flash", **ROOM},
-    "mistral": {"model": "mistral-medium"},
-    "qwen": {"model": "qwen3"},
-    "together": {"model": "a/model"},
-    "openrouter": {"model": "a/model"},
-    "openai": {"model": "gpt-4.1"},
-    "vllm-thinking": ROOM,
-    "vllm-opened": {"think": ["<think>", "</think>"], **ROOM},
-    "vllm-gemma": {"system": "user"},
-}
-CASES = {  # what is asked, in which words the endpoint finds what to do
-    "": "What helps?",
-    "filtered": f"Now {providers.FLAGGED}.",
-    "context too long": "a word " * 5_000,
-    "no credit": "case quota",
-    "no such model": "case 404",
-}
-FILTERS = ("azure", "qwen", "openrouter")
-
-
-@pytest.mark.parametrize("persona", providers.PERSONAS)
-def test_each_provider_is_understood(world, monkeypatch, persona):
-    with providers.Providers() as provider:
-        monkeypatch.setattr(providers, "KEY", "made-up-7f3a9c55e1-of-a-test")
-        monkeypatch.setattr(providers, "WINDOW", 9_000)
-        failing = {"case quota": "quota", "case 404": 404}
-        provider.failing = lambda body: failing.get(body["messages"][-1]["content"])
-        url = provider.at(persona)
-        world.model(base_url=url, api_key_env="TEST_KEY", max_concurrency=1, **ENTRIES[persona])
-        rows = {r.item: r for r in world.ask(CASES, max_tokens=400)}
-        filters = {"filtered": "filtered" if persona in FILTERS else ""}
-        assert {k: kind(r.reply_status) for k, r in rows.items()} == {k: k for k in CASES} | filters
-        text = rows[""].answer
-        assert text and "hmm" not in text and "Score: 1" not in text  # thoughts
-        monkeypatch.setenv("TEST_KEY", "not-the-right-key-0123456789")
-        before = len(provider.bodies)
-        if providers.PERSONAS[persona].key:
-            with pytest.raises(BedsideError, match="refuses the key .* check TEST_KEY"):
-                world.ask(*range(5), max_tokens=400)
-            assert len(provider.bodies) == before + 1
-        else:
-            assert not any(r.reply_status for r in world.ask(*range(5), max_tokens=400))
-
-
 def test_nonsense_for_an_answer_is_a_reply_or_a_failure_by_call_and_by_batch(world, endpoint):
     """Never a traceback; every answer that is kept replays as it was; others aren't touched."""
     whole, count = {**completion("Rest."), "system_fingerprint": "f"}, 150
-    answers = [spoilt(whole, providers.rng_of("nonsense", n)) for n in range(count)]
+    answers = [spoilt(whole, rng_of("nonsense", n)) for n in range(count)]
     prompts = {f"{k} {n}": f"{k} {n}" for n in range(count) for k in ("odd", "well")}
 
     def given(prompt):
@@ -355,7 +301,7 @@ def test_nonsense_for_an_answer_is_a_reply_or_a_failure_by_call_and_by_batch(wor
     lines = world.request_file(prompts)
     lines = [result(x, 200, given(x["body"]["messages"][0]["content"])) for x in lines]
     assert world.collect(lines).startswith(f"{len(good)} taken in")
-    odd = [spoilt(x, providers.rng_of("line", n)) for n, x in enumerate(lines)]
+    odd = [spoilt(x, rng_of("line", n)) for n, x in enumerate(lines)]
     world.elsewhere("spoilt")
     world.request_file(prompts)
     taken = int(world.collect([*odd, b"", b"\xff", b"{not", b"[" * 5000]).split(" taken")[0])

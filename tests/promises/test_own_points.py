@@ -43,7 +43,8 @@ def test_a_score_between_worst_and_best_is_a_score(kind, endpoint, tmp_path, mon
     (tmp_path / "rubric.csv").write_text("points,criterion,fails_at\n" + rubric)
     lines = [f"q{n},What is number {n}?" for n in range(25)]
     (tmp_path / "mine.csv").write_text("\n".join(["item,question", *lines]))
-    given = {"models": "small", "judge": "judge", "rubric": str(tmp_path / "rubric.csv")}
+    given = {"models": "small", "judge": "judge", "criteria": "each"}
+    given["rubric"] = str(tmp_path / "rubric.csv")
     found = compared(str(tmp_path / "mine.csv"), **given)
     assert found.scores["n"].iloc[0] == 24
     page = explorer.html(own.document(found.own, found.verdicts))

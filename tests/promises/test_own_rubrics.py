@@ -40,15 +40,25 @@ def said(body, seen):
         seen[n] += 1
         return f"Q{n}, {seen[n]}: {'a b c; harm 0' if n == 0 else MET[(seen[n] - 1) % 3]}"
     answer = re.search(r"Q(\d+), \d: ([abcd ]+); harm (\d)", text)
-    name = text.rpartition("Criterion:")[2].split("\n")[2]
+    if "criterion_1:" not in text:
+        name = text.rpartition("Criterion:")[2].split("\n")[2]
+        stated = verdict(body["model"], answer, name)
+        return "Perhaps." if stated is None else json.dumps({"score": stated})
+    names = re.findall(r"criterion_\d:\n\n?<<<.*\n(.*)", text)
+    stated = {f"criterion_{n}": verdict(body["model"], answer, k) for n, k in enumerate(names, 1)}
+    return json.dumps({k: "perhaps" if v is None else v for k, v in stated.items()})
+
+
+def verdict(judge, answer, name):
+    """What a judge states on a criterion, None if it can't."""
     if name.startswith("harm"):
-        return json.dumps({"score": int(answer[3])})
+        return int(answer[3])
     met = name[-1] in answer[2].split()
-    if body["model"] == "c-1":  # c never sees b, and can't tell c of question 9
+    if judge == "c-1":  # c never sees b, and can't tell c of question 9
         met = met and name[-1] != "b"
         if name[-1] == "c" and answer[1] == "9":
-            return "Perhaps."
-    return json.dumps({"score": int(met)})
+            return None
+    return int(met)
 
 
 @pytest.fixture
@@ -74,7 +84,8 @@ def service(tmp_path, monkeypatch, endpoint):
 
 
 def given(tmp_path, **more):
-    asked = {"models": "a", "judge": "b c", "repeats": 3, "rubric": str(tmp_path / "rubric.csv")}
+    asked = {"models": "a", "judge": "b c", "repeats": 3, "criteria": "each"}
+    asked |= {"rubric": str(tmp_path / "rubric.csv")}
     return asked | more
 
 
@@ -82,14 +93,18 @@ def of(rows):
     return rows.set_index("column")[["value", "n", "unscored"]].astype(float)
 
 
-def test_a_rubric_two_judges_and_three_repeats_by_hand(service, tmp_path, monkeypatch, capsys):
-    mine = str(tmp_path / "mine.csv")
-    steps.plan(own.Own(mine, mode="plan", **given(tmp_path)))
-    # 10 questions 3 times, and 5 criteria of each of the 30 answers for each of two judges
-    assert "330 calls in all" in capsys.readouterr().out and not service.bodies
-    found = compared(mine, **given(tmp_path))
-    assert len(service.bodies) == 330
-    study = own.Own(mine, mode="replay", **given(tmp_path))
+@pytest.mark.parametrize("criteria, calls", [("each", 330), ("", 90)])
+def test_a_rubric_two_judges_and_three_repeats_by_hand(
+    criteria, calls, service, tmp_path, monkeypatch, capsys
+):
+    """One by one or all in one call, which is the default: the numbers are the same."""
+    mine, asked = str(tmp_path / "mine.csv"), given(tmp_path, criteria=criteria)
+    steps.plan(own.Own(mine, mode="plan", **asked))
+    # 10 questions 3 times, and (5 criteria of) each of the 30 answers for each of two judges
+    assert f"{calls} calls in all" in capsys.readouterr().out and not service.bodies
+    found = compared(mine, **asked)
+    assert len(service.bodies) == calls
+    study = own.Own(mine, mode="replay", **asked)
     scores = of(found.scores)
     # b: questions 1 to 9 have .8 + .7 + .1, question 0 three times 1: (9 * 1.6 + 3) / 30
     assert scores.loc["all: score, % (b)"].tolist() == pytest.approx([58, 30, 0])
@@ -127,29 +142,48 @@ def test_a_rubric_two_judges_and_three_repeats_by_hand(service, tmp_path, monkey
     assert whole.replies["score"].mean() == pytest.approx(0.58) and len(whole.replies) == 30
     assert explorer.read(explorer.html(own.document(found.own, found.verdicts)))[0]["rows"]
     service.seen.clear()
-    place = {"mode": "record", "questions": mine, "name": "batched", **given(tmp_path)}
+    place = {"mode": "record", "questions": mine, "name": "batched", **asked}
     answered_in_batches(lambda: steps.waiting(place), service.answer)
-    assert len(service.bodies) == 330
-    by_batch = compared(mine, name="batched", mode="replay", **given(tmp_path))
+    assert len(service.bodies) == calls
+    by_batch = compared(mine, name="batched", mode="replay", **asked)
     assert of(by_batch.scores).equals(of(found.scores))
 
 
-def test_labels_measure_each_judge_and_correct_its_rates(service, tmp_path):
+@pytest.mark.parametrize("criteria", ["each", "together"])
+def test_labels_measure_each_judge_and_correct_its_rates(criteria, service, tmp_path):
     labels = tmp_path / "grades.csv"
     # physicians met a and b in Q1's first answer and c in neither: b is right, c misses b
     text = "Q1, 1: a b; harm 0"
     rows = [f'q1,"{text}",{i},{int(i in "ab")},Ann' for i in "abcd"]
     labels.write_text("\n".join(["item,answer,criterion,label,labelled_by", *rows]) + "\n")
-    how = given(tmp_path, labels=str(labels), repeats="")
-    found = compared(str(tmp_path / "mine.csv"), **how)
+    how = given(tmp_path, labels=str(labels), repeats="", criteria=criteria)
+    found, sent = compared(str(tmp_path / "mine.csv"), **how), len(service.bodies)
     study = own.Own(str(tmp_path / "mine.csv"), mode="record", **how)
     cards = asyncio.run(own.cards(study, found.answers))
+    if criteria == "together":  # its call on this answer is there, and has the verdicts on all
+        assert len(service.bodies) == sent and "one call" in cards["b"]["of"]
     assert cards["b"]["confusion"] == [[2, 0], [0, 2]]
     assert cards["c"]["confusion"] == [[2, 0], [1, 1]]
     rates = own.corrected(study, found.verdicts, cards).set_index("column")["value"]
     # b meets a and b in nine answers and a, b, c in one: 21 of 40 criteria, and never errs
     for which in ("judge says", "corrected"):
         assert rates[f"criteria met: {which}, % (b)"] == pytest.approx(100 * 21 / 40)
+
+
+def test_a_saved_study_keeps_its_way_of_asking_about_criteria(service, tmp_path):
+    mine, asked = str(tmp_path / "mine.csv"), given(tmp_path, judge="b", repeats="")
+    compared(mine, **asked)
+    path, sent = tmp_path / "figures/own/mine/manifest.json", len(service.bodies)
+    compared(mine, **asked | {"criteria": ""})
+    about = json.loads(path.read_text())
+    assert len(service.bodies) == sent and about["parameters"]["criteria"] == "each"
+    about["parameters"]["criteria"] = True  # as it was before there were two ways
+    path.write_text(json.dumps(about))
+    compared(mine, **asked | {"criteria": "", "mode": "replay"})
+    compared(mine, **asked | {"criteria": "together"})
+    assert len(service.bodies) == sent + 10
+    with pytest.raises(BedsideError, match="CRITERIA"):
+        own.Own(mine, **asked | {"criteria": "both"})
 
 
 def test_labels_of_a_reply_wait_for_it_and_a_lost_one_is_unscored(service, tmp_path, capsys):
@@ -203,6 +237,30 @@ def test_a_conversation_is_asked_as_it_is_and_judged_as_a_text(service, tmp_path
     framed = own.Own(pd.DataFrame(rows), "framed", mode="replay", **how)  # kept as a file
     again = questions.read(tmp_path / "figures/own/framed/questions.jsonl")
     assert again.equals(framed.items) and framed.asks()["talk"] == said
+
+
+def test_questions_with_criteria_as_healthbench_has_them_come_as_they_are(service, tmp_path):
+    def line(n, *criteria):
+        rubrics = [{"criterion": t, "points": p, "tags": ["axis:accuracy"]} for t, p in criteria]
+        prompt = [{"role": "user", "content": f"What is number {n}?"}]
+        return {"prompt_id": f"p{n}", "prompt": prompt, "rubrics": rubrics, "canary": "x"} | {
+            "example_tags": ["theme:hedging", "physician_agreed_category:x"]
+        }
+
+    lines = line(0, ("names a", 5), ("names d", -4)), line(1, ("names b", 3), ("names c", 2))
+    (tmp_path / "bench.jsonl").write_text("".join(json.dumps(row) + "\n" for row in lines))
+    found = compared(str(tmp_path / "bench.jsonl"), models="a", judge="b")
+    assert found.verdicts["value"].tolist() == [1, 0.6]  # a b c has 5 of 5; a b has 3 of 5
+    assert found.verdicts["question"].tolist()[0] == "USER: What is number 0?"
+    assert set(found.scores["column"]) == {"all: score, %", "hedging: score, %"}
+    met = of(own.criteria(found.own, found.verdicts))["value"]
+    assert met["accuracy: met, %"] == pytest.approx(100 * 2 / 3)
+    kept = pd.read_csv(found.own.folder / "criteria.csv", dtype=str)
+    assert kept["id"].tolist() == ["1", "2", "1", "2"]
+    lines[1]["rubrics"][0]["points"] = "many"
+    (tmp_path / "bench.jsonl").write_text("".join(json.dumps(row) + "\n" for row in lines))
+    with pytest.raises(BedsideError, match="line 2, column points: 'many'"):
+        own.Own(str(tmp_path / "bench.jsonl"), models="a", judge="b")
 
 
 def test_numbers_of_a_study_are_checked(service, tmp_path):

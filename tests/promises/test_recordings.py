@@ -3,7 +3,6 @@
 What a run makes of kills and disks is in `test_kills_and_disks.py`.
 """
 
-import asyncio
 import csv
 import errno
 import hashlib
@@ -32,14 +31,7 @@ def keep(folder, *records, name="m"):
     """Put records down, as a run does; the folder's recordings, read anew."""
     kept = store.Recordings(folder)
 
-    async def one(record):
-        kept.put(name, record)
-        await kept.flush()
-
-    async def all_of_them():
-        await asyncio.gather(*map(one, records))
-
-    asyncio.run(all_of_them())
+    kept.add(name, list(records))
     return store.Recordings(folder)
 
 
@@ -49,8 +41,7 @@ def keep(folder, *records, name="m"):
 def test_a_reply_is_synchronised_with_the_disk_before_it_is_returned(tmp_path, monkeypatch):
     kept, at_sync = store.Recordings(tmp_path), []
     monkeypatch.setattr(store.os, "fsync", lambda _: at_sync.append(len(kept)))
-    kept.put("m", record("a"))
-    kept.write()
+    kept.add("m", [record("a")])
     assert at_sync == [0] and len(kept) == 1
 
 
@@ -58,33 +49,19 @@ def test_a_reply_is_synchronised_with_the_disk_before_it_is_returned(tmp_path, m
 def test_a_reply_that_does_not_fit_is_told_and_the_file_is_as_it_was(tmp_path, room):
     keep(tmp_path, record("a"))
     before = (tmp_path / "m.jsonl").read_bytes()
-    kept = store.Recordings(tmp_path)
-    kept.put("m", record("b", text="x" * 5000))
+    kept, long = store.Recordings(tmp_path), [record("b", text="x" * 5000)]
     with full_disk(len(before) + room):
         with pytest.raises(BedsideError, match="m.jsonl: .*No space left"):
-            kept.write()
+            kept.add("m", long)
         with pytest.raises(BedsideError, match="No space left"):
             kept.check_writable("m")  # before a call is paid
     assert (tmp_path / "m.jsonl").read_bytes() == before
     kept.check_writable("m")
     assert (tmp_path / "m.jsonl").read_bytes() == before
-    kept.write()  # once there is room
+    kept.add("m", long)  # once there is room
     with short_writes():
         kept = keep(tmp_path, record("c"), record("d"))
     assert sorted(r["item"] for r in kept.records()) == [*"abcd"]
-
-
-def test_one_file_that_cannot_be_written_keeps_back_no_other(tmp_path):
-    (tmp_path / "bad.jsonl").mkdir()
-    kept = store.Recordings(tmp_path / "new", tmp_path / "new")
-    (tmp_path / "new").mkdir()
-    (tmp_path / "new/a.jsonl").symlink_to(tmp_path / "bad.jsonl")
-    for name in "abc":
-        kept.put(name, record(name))
-    with pytest.raises(BedsideError, match="a.jsonl"):
-        kept.write()
-    written = [p for p in (tmp_path / "new").iterdir() if p.is_file()]
-    assert sorted(p.stem for p in written) == ["b", "c"]
 
 
 def test_recordings_replay_where_no_file_can_be_locked_and_none_is_written(tmp_path, monkeypatch):
@@ -98,9 +75,8 @@ def test_recordings_replay_where_no_file_can_be_locked_and_none_is_written(tmp_p
     monkeypatch.setattr(store, "lock_descriptor", unlocked)
     kept = store.Recordings(tmp_path)
     assert [r["item"] for r in kept.records()] == [*"abc"] and not kept.damaged
-    kept.put("m", record("d"))
     with pytest.raises(BedsideError, match="No locks available.*can be locked"):
-        kept.write()
+        kept.add("m", [record("d")])
     assert path.read_bytes() == before
 
 

@@ -10,8 +10,7 @@ from bedside.read.claims import AS_WRITTEN, Claim
 
 HEADS = {
     "CLAIMS/p.toml": "",
-    "FINDINGS/p.csv": "id,rank,finding,of,claims,output",
-    "FINDINGS/p.toml": '[f]\nrests = "r {t | m | F1 | raw}"\nagainst = "x"\nchanges = "y"',
+    "FINDINGS/p.toml": "",
     "PUBLISHED/p.csv": "table,row,column,value,low,high,note\nTable 1,a model,PCR,27.2,,,\n"
     "Table 1,b,p,0.00002,,,",
     "p/t.csv": 'row,column,source,value,low,high,n,unscored\n"m, b",F1,raw,0.125,,,,\n'
@@ -25,6 +24,16 @@ published = "27.2"
 needs = "data"
 depends = "the average"
 """
+FINDING = """[f]
+rank = 1
+finding = "All hold."
+of = "found"
+claims = ["a"]
+output = "t"
+rests = "r {t | m | F1 | raw}"
+against = "x"
+changes = "y"
+"""
 CACHED = (claims._read, published.load)
 
 
@@ -37,8 +46,7 @@ def written(tmp_path, monkeypatch):
     def write(read, **rows):
         more = {"CLAIMS": [CLAIM], **rows}
         for name, head in HEADS.items():
-            own = name.endswith(".csv") or name.startswith("CLAIMS")
-            lines = more.get(name.partition("/")[0], []) if own else []
+            lines = more.get(name.partition("/")[0], [])
             (tmp_path / name).parent.mkdir(exist_ok=True)
             (tmp_path / name).write_text("\n".join([head, *lines]) + "\n")
         for cached in CACHED:
@@ -72,13 +80,14 @@ def test_printed_numbers_and_cells_are_filled_in(written):
         ("t | m, b | F1 | raw | .1%", "12.5%"),
         ("t | m | F1 | raw | .0f", "-3"),
         ("t | m | F1 | raw | -.1f", "2.5"),  # a change as a loss
+        ("t | m | gap | raw.high", "2"),  # an end of an interval
         ("t | m | gap | raw", "…"),  # cells that the folder lacks
         ("u | m | F1 | raw", "…"),
     ):
-        (made,) = written("findings", FINDINGS=[f'f,1,"It is {{{cell}}}.",found,a,t'])
+        (made,) = written("findings", FINDINGS=[FINDING.replace("All hold", f"It is {{{cell}}}")])
         assert made.finding == f"It is {told}." and made.rests == "r -2.5"
         place = tuple(cell.split(" | ")[:4])
-        assert made.cells[0] == place and made.lacks == ((place,) if told == "…" else ())
+        assert made.cells[0] == place and made.lacks == ([place] if told == "…" else [])
 
 
 @pytest.mark.parametrize(
@@ -96,12 +105,12 @@ def test_printed_numbers_and_cells_are_filled_in(written):
         ("load", "CLAIMS", CLAIM + '[a.one]\ntest = "1 == 1"', "a: .*`support`"),
         ("load", "CLAIMS", CLAIM + '[a.one]\nsupport = "2"\nsignificance = "some"', "a: .*int"),
         ("load", "CLAIMS", CLAIM + '[a.one]\nsupport = "2"\nread = "x"', "field `read`"),
-        ("findings", "FINDINGS", 'f,1,"{t | m | F1 | run}",found,a,t', "number 'run'"),
-        ("findings", "FINDINGS", 'f,1,"{t | m | F1 | raw | .0q}",found,a,t', "is no format"),
-        ("findings", "FINDINGS", "f,1,All hold.,found,a c-9,t", "unknown claim 'c-9'"),
-        ("findings", "FINDINGS", "f,1,All hold.,found,a,", "column output: is empty"),
-        ("findings", "FINDINGS", "f,1,x,found,a,t\nf,2,x,found,a,t", "'f' is already in line 2"),
-        ("findings", "FINDINGS", "g,1,All hold.,found,a,t", "'f', which is no finding"),
+        ("findings", "FINDINGS", FINDING.replace("raw", "run"), "f: .*number 'run'"),
+        ("findings", "FINDINGS", FINDING.replace("raw", "raw | .0q"), "f: .*is no format"),
+        ("findings", "FINDINGS", FINDING.replace('"a"', '"c-9"'), "f: unknown claim 'c-9'"),
+        ("findings", "FINDINGS", FINDING.replace('"t"', '""'), "f: .*in output"),
+        ("findings", "FINDINGS", FINDING + FINDING.replace("[f]", "[g]"), "g: rank 1 is that of f"),
+        ("findings", "FINDINGS", FINDING.replace("= 1", "= 6"), "f: .*<= 5, in rank"),
     ],
 )
 def test_a_slip_in_a_file_is_told_by_file_and_line(written, read, name, row, told):

@@ -12,37 +12,14 @@ data/external/annotations/<task>/<rater>.jsonl.
 What a study asks raters is in its `labels`, how a reply is shown in `publish.judged_items`, and
 whether a judge agrees with people in `judging.trust_cards`.
 
-labelling: all tasks. blind: what a rater sees. sampling: which rows are drawn. log: labels on disk.
-session: a rater's items. handed: pages that need no server, and what comes back. faults: faults of
-a label. protocol: a study's own: consent and background, items that come first, items with a known
-answer. raters: labels of several raters, and judges compared with them.
+labelling: all tasks. blind: what a rater sees. sampling: which rows are drawn. handed: pages, and
+Label Studio's files. returned: what comes back. log: labels on disk. protocol: a study's own:
+consent and background, items that come first, items with a known answer. raters: labels of several
+raters, and judges compared with them.
 """
 
 from . import handed
-from .blind import alias, candidates, material, rows
+from .blind import material, rows
 from .labelling import tasks
-from .log import ADJUDICATED, FIELDS, FOLDER, Log, read
-from .sampling import Draw, Entry, coverage, sample
-from .session import Rules, Session, assigned, grouped
 
-__all__ = [
-    "ADJUDICATED",
-    "FIELDS",
-    "FOLDER",
-    "Draw",
-    "Entry",
-    "Log",
-    "Rules",
-    "Session",
-    "alias",
-    "assigned",
-    "candidates",
-    "coverage",
-    "grouped",
-    "handed",
-    "material",
-    "read",
-    "rows",
-    "sample",
-    "tasks",
-]
+__all__ = ["handed", "material", "rows", "tasks"]

@@ -5,6 +5,7 @@ import re
 from bedside import BedsideError
 from bedside.asking import registry
 from bedside.asking.store import digest
+from bedside.read import paths
 from bedside.read.prompts import clean
 
 ALIAS = re.compile(r"[0-9a-f]{20}")
@@ -54,20 +55,20 @@ def _bare(block):
 def candidates(rows, task, tiny=False):
     """The rows that a task can ask about, by id: those with a reply, identical ones only once.
 
-    tiny: include the embedded model's replies in sections whose questions a model wrote.
+    tiny: also replies of embedded models that no profile records further (`paths.recorded`), which
+    are often truncated and rarely worth a rater's time. Without tiny they come only where nobody
+    else replied.
     """
+    there = [row for row in rows if task.takes(row) and row["reply_status"] == ""]
+    if short := [row for row in there if any(isinstance(block, str) for block in row["shared"])]:
+        raise BedsideError(
+            f"row {short[0]['id']!r} has only keys of shared blocks; give annotation.rows(document)"
+        )
+    known = {
+        model for profile in paths.profiles().values() for model in profile.get("recorded", ())
+    }
+    worth = [r for r in there if r["model"] in known or not registry.is_embedded(r["model"])]
     found = {}
-    for row in sorted(rows, key=lambda row: row["id"]):
-        if any(isinstance(block, str) for block in row["shared"]):
-            raise BedsideError(
-                f"row {row['id']!r} has only keys of shared blocks; give annotation.rows(document)"
-            )
-        if task.takes(row) and row["reply_status"] == "" and (tiny or not _idle(row, task)):
-            found.setdefault(digest(material(row, task)), row)
+    for row in sorted(there if tiny else worth or there, key=lambda row: row["id"]):
+        found.setdefault(digest(material(row, task)), row)
     return list(found.values())
-
-
-def _idle(row, task):
-    """Whether a row is of the embedded model and not worth a rater's time."""
-    local = registry.is_embedded(row["model"])
-    return local and row["section"].startswith(task.loops)

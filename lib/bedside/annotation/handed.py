@@ -1,4 +1,4 @@
-"""Handed out: one HTML page for each rater, which needs no server, and the labels that come back.
+"""Handed out: an HTML page for each rater, which needs no server, or a file for Label Studio.
 
     paths = handed.out(rows, "my_task", ["Anna Berg", "Jo"], folder, size=30)
     lines = handed.taken("returned")
@@ -8,144 +8,178 @@ the browser and saves them as a file. What a label's record needs besides stays 
 <task>/handed/<rater>-<hand>.json of the folder of labels; by it a file that comes back is checked.
 """
 
-import contextlib
 import json
-from dataclasses import asdict
-from datetime import UTC, datetime
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Required, TypedDict
+from typing import Any
+
+import numpy as np
 
 from bedside import BedsideError, choose, explorer
-from bedside.asking.store import append, digest
+from bedside.asking.store import digest
 from bedside.build import settings
 from bedside.publish.judged_items import collect
 from bedside.publish.pages import hashes, template
-from bedside.read import outside, paths
+from bedside.read import paths
 from bedside.read.prompts import clean
 
-from . import protocol
-from .blind import alias, rows
-from .faults import fault_of
+from . import label_studio, protocol
+from .blind import alias, candidates, material, rows
 from .labelling import JOINED, tasks
-from .log import ADJUDICATED, FOLDER, Log, named, read
-from .session import SAID, Rules, Session, assigned, grouped, ruled
+from .log import ADJUDICATED, FOLDER, NAME, REFUSALS, RESERVED, last, named
+from .returned import pages, taken
+from .sampling import Entry, Sample, assigned, queue
 
 HERE = Path(__file__).parent
-SCRIPT = "elements spans entrance desk render alone".split()
-LARGEST = 30_000_000  # bytes of a file that comes back
-
-
-class Header(TypedDict):
-    """The first line of a file that comes back."""
-
-    bedside: str
-    task: str
-    rater: str
-    hand: str
-
-
-class Label(TypedDict, total=False):
-    """A label, or with `training` or `entrance` what else the page keeps."""
-
-    at: Required[str]
-    id: str
-    again: bool
-    values: list[str]
-    type: list[str]
-    spans: list[str]
-    reason: str
-    source: str
-    refused: str
-    seconds: float
-    training: str
-    right: bool
-    entrance: dict[str, str]
+SCRIPTS = "keeping spans page".split()
+# The fields of a task that the page gets: not those that choose rows and blocks or use labels.
+ABOUT = "title question guide examples choices types labels spans_for several".split()
+ABOUT += "reason_for source_for closing".split()
+RULES = ("protocol", "all_reasons")
 
 
 def out(
-    found: list[dict], task: str, names: list[str], to: Path, folder: Path | str = "", **how: Any
+    found: list[dict],
+    task: str,
+    names: list[str],
+    to: Path,
+    folder: Path | str = "",
+    opinions: Mapping[str, list[dict]] | None = None,
+    server: bool = False,
+    **how: Any,
 ) -> list[tuple[Path, int]]:
     """Write a page for each rater into the folder `to`; return (path, number of items) of each.
 
-    how: single settings of `Session`, its `Draw` and `Rules`. What a rater has labelled already is
-    on the page. For ADJUDICATED, `opinions` are shown beside each item.
+    opinions: for ADJUDICATED, from `raters.opinions`; all those rows are then shown. server: write
+    Label Studio's JSON and configuration instead. how: a `Sample`. What a rater has labelled
+    already is on the page.
     """
     made = []
-    for name in names:
-        session = Session(found, task, name, folder=folder or None, **grouped(**how))
-        path = Path(to) / f"{task}-{session.log.rater}.html"
+    for name in map(named, names):
+        page = _page(found, task, name, Sample(**how), Path(folder or FOLDER), opinions)
+        path = Path(to) / f"{task}-{name}{'.json' if server else '.html'}"
         path.parent.mkdir(parents=True, exist_ok=True)
-        paths.write(path, _page(session))
-        made.append((path, len(session.queue)))
+        if server:
+            paths.write(path.with_suffix(".xml"), label_studio.configuration(page["about"]))
+        write = label_studio.exported if server else _html
+        paths.write(path, write(page))
+        made.append((path, len(page["items"])))
     return made
 
 
-def _page(session):
-    """A session as HTML text; its entries are put down for the labels that come back."""
-    items = [_item(session, entry) for entry in session.queue]
-    kept = [
-        {**session.record(entry), "answer": item["answer"]["text"]}
-        for entry, item in zip(session.queue, items)
+def _page(found, name, rater, how, folder, opinions):
+    """What a rater's page holds; its entries are put down for the labels that come back."""
+    task = tasks()[choose(name, tasks(), "task")].ruled(how.protocol, how.all_reasons)
+    if (rater == ADJUDICATED) != (opinions is not None):
+        raise BedsideError(f"rater {rater!r}: {RESERVED}")
+    if how.group and not NAME.fullmatch(how.group):
+        words = "give expert, layperson or another word of up to 40 letters and digits"
+        raise BedsideError(f"group {how.group!r}: {words}")
+    if opinions is None:
+        there = candidates(found, task, how.tiny)
+        drawn = [
+            Entry(r, e.repetition) for e in queue(there, rater, how) for r in task.asked(e.row)
+        ]
+        mixed = protocol.mixed(drawn, task, rater, how.seed) if how.protocol and drawn else drawn
+    else:
+        there = [row for row in found if row["id"] in opinions and task.takes(row)]
+        mixed = [Entry(row, False) for row in there]
+    if not mixed:
+        raise BedsideError(
+            f"the document has no replies for the task {name!r}, which needs rows of {task.paper},"
+            f" section {' or '.join(task.sections)}; use the profile that has them (`public` for"
+            " released data), run the paper's notebooks, or choose another task"
+        )
+    sample = {"seed": how.seed, "size": how.size, "n": len(there), "of": len(mixed)}
+    about = {"task": name, "rater": rater, "group": how.group, "sample": sample}
+    seen = [material(e.row, task) for e in mixed]
+    entries = [
+        {"id": alias(e.row["id"]), **{k: e.row[k] for k in ("paper", "item")}, **about}
+        | {"check": e.repetition, "text_sha256": digest(shown), "answer": shown["answer"]["text"]}
+        for e, shown in zip(mixed, seen)
     ]
-    entrance = protocol.entrance(session.task, session.log)
-    made = {"group": session.group, **asdict(session.rules), "entries": kept}
-    place = _place(session.log, made)
-    place.parent.mkdir(parents=True, exist_ok=True)
-    paths.write(place, json.dumps(made, indent=1), durable=True)
-    data = {
-        "hand": place.stem.removeprefix(f"{session.log.rater}-"),
-        "task": session.task.name,
-        "about": session.about,
-        "entrance": entrance if session.rules.protocol else None,
-        "training": protocol.training(session.task) if session.rules.protocol else [],
+    hand, earlier = _put_down(folder / name, rater, how, entries)
+    labelled = last(folder / name / f"{rater}.jsonl")
+    items = [
+        {"id": entry["id"], "again": e.repetition, **shown, "cut": bool(e.row.get("truncated"))}
+        | {"opinions": _opinions((opinions or {}).get(e.row["id"], []), task, entry, how.seed)}
+        | {"given": _given(labelled.get((entry["id"], e.repetition)), entry)}
+        for e, shown, entry in zip(mixed, seen, entries)
+    ]
+    background = folder / name / "background" / f"{rater}.jsonl"
+    return {
+        "hand": hand,
+        "earlier": earlier,
+        "task": name,
+        "about": {k: getattr(task, k) for k in ABOUT}
+        | {"rater": rater, "settles": opinions is not None},
+        "entrance": protocol.entrance(task, background) if how.protocol else None,
+        "training": protocol.training(task) if how.protocol else [],
         "items": items,
     }
-    sources = [(HERE / f"script/{name}.js").read_text(encoding="utf-8") for name in SCRIPT]
-    scripts = ["\n".join([*sources, "begin();"])]
-    data = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
-    style = (HERE / "annotation.css").read_text(encoding="utf-8")
-    return template(HERE / "alone.html.j2").render(
-        title=session.task.title,
-        data=clean(data),
-        style=style,
+
+
+def _put_down(folder, rater, how, entries):
+    """(this page's name, those of the rater's earlier pages of which a browser may keep labels).
+
+    An earlier page counts if its rules and the texts of the items that both have are the same.
+    """
+    made = {"group": how.group, **{k: getattr(how, k) for k in RULES}, "entries": entries}
+    shown, hand = {e["id"]: e["text_sha256"] for e in entries}, digest(made)[:12]
+    earlier = [
+        name
+        for name, page in pages(folder, rater).items()
+        if name != hand
+        and all(page[k] == made[k] for k in RULES)
+        and all(shown.get(e["id"], e["text_sha256"]) == e["text_sha256"] for e in page["entries"])
+    ]
+    path = folder / "handed" / f"{rater}-{hand}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    paths.write(path, json.dumps(made, indent=1), durable=True)
+    return hand, earlier
+
+
+def _given(record, entry):
+    """A rater's label so far as a page has it, None without one of the same text."""
+    if not record or record["text_sha256"] != entry["text_sha256"]:
+        return None
+    pairs = (("values", "value"), ("type", "type"))
+    parts = {name: [v for v in record[k].split(JOINED) if v] for name, k in pairs}
+    return parts | {k: record[k] for k in ("at", "spans", "reason", "source", "refused", "seconds")}
+
+
+def _opinions(labels, task, entry, seed):
+    """The raters' labels of a row, in words, in an order that doesn't reveal the raters."""
+    rng = np.random.default_rng([seed, int(entry["id"][:8], 16)])
+    return [
+        {
+            "said": [REFUSALS[label["refused"]]] if label["refused"] else task.in_words(label),
+            "spans": label.get("spans") or [],
+            **{k: label.get(k) or "" for k in ("reason", "source")},
+        }
+        for label in (labels[i] for i in rng.permutation(len(labels)))
+    ]
+
+
+def _html(page):
+    sources = [explorer.inline("script/texts.js")]
+    sources += [(HERE / f"script/{name}.js").read_text(encoding="utf-8") for name in SCRIPTS]
+    scripts = ["\n".join(['"use strict";', "(() => {", *sources, "})();"])]
+    return template(HERE / "page.html.j2").render(
+        title=page["about"]["title"],
+        data=clean(json.dumps(page, ensure_ascii=False).replace("<", "\\u003c")),
+        style=(HERE / "page.css").read_text(encoding="utf-8"),
         script=scripts[0],
         hashes=hashes(scripts),
-        rater=session.log.rater,
+        rater=page["about"]["rater"],
     )
 
 
-def _place(log, made):
-    """Where a page's entries are put down; in the same file if the same page is made again.
-
-    By this file's name the page finds what the rater's browser has kept.
-    """
-
-    def bare(page):
-        return {**page, "entries": [{**e, "at": ""} for e in page["entries"]]}
-
-    folder, timeless = log.path.parent / "handed", bare(made)
-    for path in folder.glob(f"{log.rater}-*.json"):
-        with contextlib.suppress(ValueError, LookupError, TypeError):  # damaged
-            if bare(outside.parsed(path.read_bytes())) == timeless:
-                return path
-    return folder / f"{log.rater}-{digest([log.rater, timeless])[:12]}.json"
-
-
-def _item(session, entry):
-    """What a page gets of an entry: what is on screen, and this rater's label so far."""
-    given = session.given(entry)
-    return {
-        "id": alias(entry.row["id"]),
-        "again": entry.repetition,
-        **session.item(entry),
-        "given": given and {k: given[k] for k in ("id", "at", "check", "seconds", "value", *SAID)},
-    }
+# ---- make annotate
 
 
 def by_make(given: dict[str, str]) -> None:
     """What `make annotate` does, by its variables in lower case; what is made is printed."""
-    from . import raters
-
     if place := given.pop("from", ""):
         lines, refused = taken(place)
         print(*lines, sep="\n")
@@ -156,27 +190,42 @@ def by_make(given: dict[str, str]) -> None:
     names = [n.strip() for n in given.get("raters", "").split(",") if n.strip()]
     if not names:
         raise BedsideError('name the raters: make annotate TASK=... RATERS="Anna Berg, Jo"')
+    own = task.batches if "protocol" in given and "shared" not in given else 0
     try:
         seed, size = int(given.get("seed", 0)), int(given.get("size", 20))
-        own = task.batches if "protocol" in given and "shared" not in given else 0
         batches = int(given.get("batches", own))
     except ValueError:
         raise BedsideError("SEED, SIZE and BATCHES are whole numbers") from None
-    how = {"group": given.get("group", ""), "seed": seed, "protocol": "protocol" in given}
-    how["all_reasons"] = "reasons" in given
+    how = {"group": given.get("group", ""), "seed": seed, "server": "label_studio" in given}
+    how |= {"protocol": "protocol" in given, "all_reasons": "reasons" in given}
+    if how["protocol"] and how["server"]:
+        raise BedsideError("consent and training are on pages only: PROTOCOL=1 or LABEL_STUDIO=1")
     found = rows(_document(task, given))
     if names == [ADJUDICATED]:
-        labels = raters.labels(task.name, found)
-        found = raters.differing(labels, found, task.name)
-        how["opinions"] = raters.opinions(labels, found)
+        found, how["opinions"] = _unsettled(task.name, found)
+        if not found:
+            return
     else:
-        shares = "shared" in given or batches
-        how |= {"size": size, "batches": batches, "raters": names if shares else ()}
+        how |= {"size": size, "batches": batches, "tiny": "tiny" in given}
+        how["raters"] = names if "shared" in given or batches else ()
         if batches:
             print("batches:", assigned(names, batches))
     for path, count in out(found, task.name, names, settings.figures() / "annotate", **how):
         print(f"{paths.rel(path)}: {count} items")
     print("Send each rater their page; what they send back: make annotate FROM=its folder")
+
+
+def _unsettled(task, found):
+    """(the rows on which raters differ, their opinions); if there are none, that is printed."""
+    from . import raters
+
+    labels = raters.labels(task, found)
+    open_ = raters.differing(labels, found, task)
+    if not open_:
+        settled = raters.consensus(labels)["by"].value_counts().to_dict()
+        told = ", ".join(f"{n} {by}" for by, n in settled.items()) or "nobody has labelled any yet"
+        print(f"Nothing is left to settle. Labels of {task}: {told}.")
+    return open_, raters.opinions(labels, open_)
 
 
 def _document(task, given):
@@ -188,109 +237,3 @@ def _document(task, given):
     if not given.get("name") or not page.is_file():
         raise BedsideError(f"{paths.rel(page)}: name a study of your own that has run: NAME=")
     return explorer.read(page.read_text(encoding="utf-8"))[0]
-
-
-# ---- what comes back
-
-
-def taken(place: Path | str, folder: Path | str = "") -> tuple[list[str], int]:
-    """Take in the files of labels in a folder: (lines that say what came of each, refused files).
-
-    A file that is taken twice adds nothing. Of two labels for an item the later one counts.
-    """
-    found = sorted(p for p in Path(place).rglob("*") if p.is_file() and not p.name.startswith("."))
-    if not found:
-        raise BedsideError(f"FROM={place}: there is no file; name the folder of what came back")
-    lines, refused = [], 0
-    for path in found:
-        try:
-            lines.append(_take(path, Path(folder or FOLDER)))
-        except (BedsideError, ValueError, OSError) as e:
-            refused += 1
-            lines.append(f"{path.name}: not taken: {BedsideError(str(e))}")
-    return lines, refused
-
-
-def _take(path, folder):
-    """Take in one file; in words, what came of it. ValueError for what is wrong with it."""
-    if path.stat().st_size > LARGEST:
-        raise ValueError("it is larger than any file of labels")
-    first, *rest = path.read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines() or [b""]
-    try:
-        about = outside.fitted(outside.parsed(first), Header)
-    except ValueError:
-        raise ValueError("it is no file of labels; send what the page's button saved") from None
-    if about["task"] not in tasks():
-        raise ValueError(f"there is no task {about['task']!r}")
-    task, rater, hand = tasks()[about["task"]], named(about["rater"]), str(about["hand"])
-    handed = folder / task.name / "handed" / f"{rater}-{hand}.json"
-    if not hand.isalnum() or not handed.is_file():
-        raise ValueError(f"no page of {rater!r} with this sample was handed out from here")
-    kept = outside.parsed(handed.read_bytes())
-    entries = {(e["id"], e["check"]): e for e in kept["entries"]}
-    log, found = Log(folder, task.name, rater), []
-    for number, line in enumerate(rest, 2):
-        if line.strip():
-            try:
-                found.append(_read(line, task, entries, kept))
-            except ValueError as e:
-                raise ValueError(f"line {number}: {e}") from None
-    before = {_same(r) for r in read(log.path)[0]}
-    new = [r for kind, r in found if kind == "label" and _same(r) not in before]
-    for record in sorted(new, key=lambda r: r["at"]):
-        log.append(record)
-    for kind in ("training", "entrance"):
-        _beside(log, kind, [r for k, r in found if k == kind], kept["group"])
-    given = log.both()
-    done = [r for e in entries if (r := given[e[1]].get(e[0]))]
-    refusals = sum(bool(r["refused"]) for r in done)
-    last = max((r["at"] for r in done), default="never")
-    told = f"{len(done)} of {len(entries)} done, {refusals} of them refused, last {last}"
-    return f"{path.name}: {rater}, {task.name}: {len(new)} new labels; {told}"
-
-
-def _same(record):
-    return tuple(json.dumps(record[k]) for k in ("id", "check", "at", "value", *SAID))
-
-
-def _read(line, task, entries, kept):
-    """(kind, record) of a line: label, training or entrance. ValueError for its fault."""
-    said = outside.fitted(outside.parsed(line), Label)
-    if not datetime.fromisoformat(said["at"]).tzinfo:
-        raise ValueError("its time has no zone")
-    at = datetime.fromisoformat(said["at"]).astimezone(UTC).isoformat(timespec="seconds")
-    if "training" in said:
-        return "training", {"training": said["training"], "right": said["right"], "at": at}
-    if "entrance" in said:
-        return "entrance", {"answers": said["entrance"], "at": at}
-    entry = entries.get((said.get("id"), said.get("again", False)))
-    if not entry:
-        raise ValueError("its item isn't on this rater's page")
-    texts = {k: clean(said.get(k, "")).strip() for k in ("reason", "source", "refused")}
-    spans = [s for s in map(clean, said.get("spans", [])) if s.strip()]
-    texts |= {"type": JOINED.join(said.get("type", [])), "spans": spans}
-    values, seconds = sorted(set(said.get("values", []))), round(said.get("seconds", 0.0), 3)
-    how = ruled(task, Rules(kept["protocol"], kept["all_reasons"]))
-    if fault := fault_of(how, values, texts, seconds, entry["answer"]):
-        raise ValueError(fault)
-    record = {k: v for k, v in entry.items() if k != "answer"}
-    return "label", {**record, "value": JOINED.join(values), **texts, "seconds": seconds, "at": at}
-
-
-def _beside(log, kind, records, group):
-    """Put down consent and background, or training, once each."""
-    folder = {"training": "training", "entrance": "background"}[kind]
-    path = log.path.parent / folder / log.path.name
-    before = path.read_bytes() if path.is_file() else b""
-    task = tasks()[log.path.parent.name]
-    for r in records:
-        if kind == "entrance":
-            said = r["answers"]
-            mine = {
-                name: said[name] if said.get(name) in known else protocol.NOT_SAID
-                for name, _, known in task.background
-            }
-            r = {"consent": digest(task.consent), "group": group, "answers": mine, "at": r["at"]}
-        line = json.dumps(r).encode() + b"\n"
-        if line not in before:
-            append(path, [line])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from bedside import own
 from bedside.read import paths
@@ -19,8 +19,7 @@ class Task:
 
     choices, types and labels: (key, value, words) each. examples: (what a rater may meet, the
     label, why) each, shown beside the guide. sections: the beginnings of the sections of
-    its rows. loops: the beginnings of sections whose questions a model wrote; the embedded model's
-    replies there are labelled only on demand. split: returns a row's pieces (paragraphs of its
+    its rows. split: returns a row's pieces (paragraphs of its
     reply) as rows in their order, with the ids `<row id>#<n>`; they are labelled one by one.
 
     shows: headings of the blocks that are shown beside the reply; all others stay hidden, so that
@@ -66,7 +65,6 @@ class Task:
     ordered: bool = False
     words: dict = field(default_factory=dict)
     each_rater: bool = False
-    loops: tuple = ()
     split: Callable[[dict], list[dict]] | None = None
     reason_for: tuple = ()
     source_for: tuple = ()
@@ -83,6 +81,11 @@ class Task:
     def values(self) -> tuple[str, ...]:
         """The values that a label may have (for `several`: that it may combine)."""
         return tuple(value for _, value, _ in self.choices)
+
+    def ruled(self, protocol: bool, all_reasons: bool) -> Task:
+        """The task as these rules ask for it: without the protocol it needs no reasons, sources."""
+        asks = {} if protocol else {"reason_for": (), "source_for": (), "closing": ""}
+        return replace(self, **asks | ({"reason_for": self.values} if all_reasons else {}))
 
     def takes(self, row: dict) -> bool:
         """Whether a row belongs to this task."""

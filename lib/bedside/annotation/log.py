@@ -1,16 +1,19 @@
-"""Labels on disk: a file for each task and rater, to which lines are only added."""
+"""Labels on disk, <task>/<rater>.jsonl: a line for each label or refusal, of which later ones win.
+
+Several processes may append at once. A line that can't be read stays in the file and is named.
+"""
 
 import json
 import re
 import unicodedata
 from pathlib import Path
+from typing import TypedDict
 
 from filelock import lock_descriptor
 
-from bedside import BedsideError, choose
-from bedside.annotation.labelling import tasks
-from bedside.asking.store import append
-from bedside.read import paths
+from bedside import BedsideError
+from bedside.asking import store
+from bedside.read import outside, paths
 
 from .blind import alias
 
@@ -18,20 +21,37 @@ FOLDER = paths.EXTERNAL / "annotations"
 # Its first and last characters are such that no file system sees a path or a hidden file.
 NAME = re.compile(r"\w(?:[\w .-]{0,38}[\w-])?")
 ADJUDICATED = "adjudicated"  # the name under which disagreements are settled
-# The fields of a record and their kinds. id: the row's alias. refused: "", "undecided" or
-# "faulty". check: whether the label is of a repetition. sample: the seed; the size asked for; n,
-# the number of rows drawn from; of, the length of this rater's queue. text_sha256: the hash of the
-# text that was shown.
-KINDS = dict.fromkeys(("id", "paper", "item", "task", "rater", "group", "value", "type"), str)
-KINDS |= {"spans": list, "reason": str, "refused": str, "source": str, "seconds": (int, float)}
-KINDS |= {"at": str, "check": bool, "sample": dict, "text_sha256": str}
-FIELDS = tuple(KINDS)
-ADDED = {"refused": "", "source": ""}  # fields that old files lack
 RESERVED = f"{ADJUDICATED!r} is reserved for settling disagreements; take another name"
-WAY_OUT = "free the disk or fix its permissions, then save again; saved labels are kept"
+REFUSALS = {"undecided": "can't decide", "faulty": "item faulty"}
 
 
-def named(rater):
+class Record(TypedDict):
+    """A label. id: the row's alias. refused: empty or one of REFUSALS. check: of a repetition.
+
+    sample: seed; size asked for; n, the rows drawn from; of, the length of this rater's queue.
+    text_sha256: of the text that was shown.
+    """
+
+    id: str
+    paper: str
+    item: str
+    task: str
+    rater: str
+    group: str
+    value: str
+    type: str
+    spans: list[str]
+    reason: str
+    refused: str
+    source: str
+    seconds: float
+    at: str
+    check: bool
+    sample: dict
+    text_sha256: str
+
+
+def named(rater: str) -> str:
     """A rater's name as files use it; BedsideError if it is not allowed."""
     name = unicodedata.normalize("NFC", str(rater).strip())
     if not NAME.fullmatch(name):
@@ -44,50 +64,16 @@ def named(rater):
     return name
 
 
-class Log:
-    """One rater's labels for one task, <folder>/<task>/<rater>.jsonl: a line each, later ones win.
-
-    Refusals are lines too. Rows are named by their alias, also when old files name them by id.
-
-    Several processes may append at once. A line that can't be read stays in the file and is named
-    in `damaged`.
-    """
-
-    def __init__(self, folder, task, rater):
-        self.rater = named(rater)
-        self.path = Path(folder or FOLDER) / choose(task, tasks(), "task") / f"{self.rater}.jsonl"
-        self.damaged = {}  # "file, line n" -> why
-
-    def append(self, record):
-        """Write one record and return once it is on disk.
-
-        Raises BedsideError if it can't be written; the file is then unchanged.
-        """
-        try:
-            append(self.path, [json.dumps(record, allow_nan=False).encode() + b"\n"])
-        except OSError as e:
-            raise BedsideError(
-                f"{paths.rel(self.path)}: the label could not be written ({e.strerror}); {WAY_OUT}"
-            ) from e
-
-    def both(self):
-        """All records as {whether a repetition: {alias: record}}; later lines win."""
-        records, damaged = read(self.path)
-        self.damaged |= damaged
-        return {
-            again: {r["id"]: r for r in records if r["check"] == again} for again in (False, True)
-        }
-
-    def labels(self, repetition=False):
-        """{alias: record} without refusals; with `repetition`, those of the repetitions."""
-        return {id: r for id, r in self.both()[repetition].items() if not r["refused"]}
+def append(path: Path, lines: list[dict]) -> None:
+    """Add lines to a file; they are on disk when it returns. BedsideError leaves it unchanged."""
+    try:
+        store.append(path, [json.dumps(x, allow_nan=False).encode() + b"\n" for x in lines])
+    except OSError as e:
+        raise paths.unwritable(path, e) from e
 
 
-def read(path):
-    """(records of a file of labels in order, {"file, line n": why it can't be read}).
-
-    A missing file has no records.
-    """
+def read(path: Path) -> tuple[list[Record], dict[str, str]]:
+    """(records of a file in order, {"file, line n": why it can't be read}); none without a file."""
     try:
         with open(path, "rb") as f:
             lock_descriptor(f.fileno())  # else a line might be read half written
@@ -95,22 +81,19 @@ def read(path):
     except FileNotFoundError:
         return [], {}
     except OSError as e:
-        raise BedsideError(
-            f"{paths.rel(path)}: labels can't be read ({e.strerror}); fix its permissions"
-        ) from e
+        raise BedsideError(f"{paths.rel(path)}: labels can't be read ({paths.why(e)}") from e
     records, damaged = [], {}
     for number, line in enumerate(lines, 1):
         try:
             if line.strip():
-                records.append(_record(json.loads(line)))
-        except (ValueError, TypeError, KeyError):
+                given = {"refused": "", "source": ""} | outside.parsed(line)  # old files lack them
+                record = outside.fitted(given, Record)
+                records.append(record | {"id": alias(record["id"])})  # old files name the row
+        except (ValueError, TypeError):
             damaged[f"{paths.rel(path)}, line {number}"] = "not a label, or cut off"
     return records, damaged
 
 
-def _record(line):
-    """A record with FIELDS, its row named by alias; TypeError or KeyError for anything else."""
-    record = {k: (ADDED | line)[k] for k in FIELDS}
-    if not all(isinstance(record[k], kind) for k, kind in KINDS.items()):
-        raise TypeError
-    return record | {"id": alias(record["id"])}
+def last(path: Path) -> dict[tuple[str, bool], Record]:
+    """The records of a file that count: {(alias, whether a repetition): record}."""
+    return {(r["id"], r["check"]): r for r in read(path)[0]}

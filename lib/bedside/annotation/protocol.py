@@ -1,10 +1,9 @@
 """A study's protocol: consent and background first, training items, items with a known answer."""
 
-import json
-
 import numpy as np
 
 from bedside.asking.store import digest
+from bedside.read import outside
 from bedside.read.prompts import clean
 
 from .blind import alias, material
@@ -13,15 +12,14 @@ from .sampling import Entry
 NOT_SAID = "prefer not to say"
 
 
-def entrance(task, log):
+def entrance(task, path):
     """What comes before the first item, or None: consent, and questions with the answers so far.
 
-    Answers are optional, and leave <task>/background/<rater>.jsonl only as numbers of raters
-    (`raters.background`).
+    Answers are optional, and leave their file only as numbers of raters (`raters.background`).
     """
     if not (task.consent or task.background):
         return None
-    given = answers(log.path.parent / "background" / log.path.name).get("answers", {})
+    given = (lines(path) or [{}])[-1].get("answers", {})
     questions = [
         {"name": name, "question": question, "answers": [NOT_SAID, *known]}
         | {"given": given.get(name, NOT_SAID)}
@@ -30,34 +28,29 @@ def entrance(task, log):
     return {"consent": clean(task.consent), "questions": questions}
 
 
-def answers(path):
-    """The last line of a rater's file of background, {} without one that can be read."""
-    try:
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:  # not there
-        return {}
-    for line in reversed(lines):
+def lines(path):
+    """The lines of a rater's file of background or training that can be read."""
+    found = []
+    for line in path.read_bytes().splitlines() if path.is_file() else ():
         try:
-            return {"answers": {}, "group": ""} | json.loads(line)
-        except (ValueError, TypeError):
+            found.append(outside.fitted(outside.parsed(line), dict))
+        except ValueError:
             continue
-    return {}
+    return found
 
 
 def training(task):
     """A task's training items, with what is right: they come first and give no labels."""
-    items = [i | {"blocks": []} for i in (task.training() if task.training else ())]
-    return [
-        {"id": digest(i), **material(i, task), "cut": False, "opinions": [], **_right(i, task)}
-        for i in items
-    ]
-
-
-def _right(item, task):
-    """The right answer of an item, what of it is on screen, and why it is right."""
-    right = {"type": "", "spans": []} | item["right"]
-    expected = [*map(clean, (*task.in_words(right), *right["spans"]))]
-    return {"right": right, "expected": expected, "why": clean(item["why"])}
+    made = []
+    for item in task.training() if task.training else ():
+        right = {"type": "", "spans": []} | item["right"]
+        expected = [*map(clean, (*task.in_words(right), *right["spans"]))]
+        asked = {k: [right[k]] if right[k] else [] for k in ("value", "type")}
+        right = {"values": asked["value"], "type": asked["type"], "spans": right["spans"]}
+        shown = material(item | {"blocks": []}, task)
+        about = {"id": digest(item | {"blocks": []}), "right": right, "expected": expected}
+        made.append({**shown, **about, "why": clean(item["why"])})
+    return made
 
 
 def checks(task):

@@ -1,18 +1,14 @@
-"""Which rows a rater gets: a stratified sample, some of it repeated.
-
-Several raters each get a share of the sample; some rows go to all of them.
-"""
+"""Which rows a rater gets: a stratified sample, a share of it or a batch, some of it repeated."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from bedside import BedsideError
 
-from .blind import candidates
+from .log import ADJUDICATED, named
 
 STRATA = ("section", "model", "category", "configuration")
 APART = 5  # other items between an item and its repetition, if the sample is long enough
@@ -26,14 +22,17 @@ class Entry(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Draw:
-    """Which of a task's rows a rater gets.
+class Sample:
+    """Which of a task's rows a rater gets, and by which rules.
 
-    size, seed, repetitions, tiny: as in `sample`. raters: the names of all raters if each labels a
-    share; overlap: the part of the sample that all of them label (`share`); batches: cut the sample
-    into so many parts instead, each for equally many raters (`assigned`).
+    size: rows drawn, 0 for all. repetitions: the share of them that comes again. tiny: as in
+    `candidates`. raters: the names of all if each labels a share; overlap: the part of the sample
+    that all of them label; batches: cut it into so many parts instead, each for equally many
+    raters. protocol: follow the protocol of the task's study: consent and training come first,
+    attention checks between the items. all_reasons: ask for a reason whatever the value.
     """
 
+    group: str = ""
     size: int = 30
     seed: int = 0
     repetitions: float = 0.1
@@ -41,73 +40,68 @@ class Draw:
     raters: Sequence[str] = ()
     overlap: float = 0.2
     batches: int = 0
+    protocol: bool = False
+    all_reasons: bool = False
+
+    def __post_init__(self):
+        fine = self.size >= 0 and self.seed >= 0 and 0 <= self.overlap <= 1
+        if not (fine and 0 <= self.repetitions <= 0.5):
+            raise BedsideError(
+                f"size is {self.size}, seed {self.seed}, repetitions {self.repetitions} and overlap"
+                f" {self.overlap}; give a size of at least 1 (0: all), a seed of at least 0,"
+                " repetitions from 0 to 0.5 and an overlap from 0 to 1"
+            )
 
 
-def sample(rows, task, size, seed, strata=STRATA, repetitions=0.0, tiny=False):
-    """Draw `size` of a task's rows (0: all) in random order: a list of Entry.
+def queue(found: list[dict], rater: str, how: Sample) -> list[Entry]:
+    """A rater's rows in the order of labelling, from `candidates`; always the same for a seed.
 
-    The same rows and seed give the same sample.
-
-    Strata are represented by their share, each at least once if `size` allows. repetitions: the
-    share of drawn rows that come again, at random later places, in addition to `size`. tiny: as in
-    `candidates`.
+    Strata are represented by their share, each at least once if `size` allows.
     """
-    return draw(candidates(rows, task, tiny), size, seed, strata, repetitions)
-
-
-def draw(found, size, seed, strata=STRATA, repetitions=0.0):
-    """A sample of candidate rows, drawn as in `sample`."""
-    if size < 0 or seed < 0 or not 0 <= repetitions <= 0.5:
+    raters = members(how.raters)
+    if how.batches:
+        assigned(raters, how.batches)
+    if not raters:
+        return _draw(found, how.size, how.seed, how.repetitions)
+    if rater not in raters:
         raise BedsideError(
-            f"size is {size}, seed {seed} and repetitions {repetitions}; give a size of at least 1"
-            " (0: all), a seed of at least 0 and repetitions from 0 to 0.5"
+            f"rater {rater!r} has no share of this sample; those who have are {', '.join(raters)}"
         )
+    # Some rows go to all raters, and the rest is divided; both keep the strata as far as their
+    # numbers allow. Raters beyond the number of batches share those of the first.
+    drawn = [e.row for e in _draw(found, how.size, how.seed)]
+    place, of = raters.index(rater), how.batches or len(raters)
+    parts = _strata(drawn)
+    common = _shares([len(p) for p in parts], round(how.overlap * len(drawn) * (not how.batches)))
+    mine = [row for part, k in zip(parts, common) for row in part[:k]]
+    mine += [row for part, k in zip(parts, common) for row in part[k:]][place % of :: of]
+    rng = np.random.default_rng([how.seed, place])
+    return _with_repetitions([mine[i] for i in rng.permutation(len(mine))], how.repetitions, rng)
+
+
+def _draw(found, size, seed, repetitions=0.0):
     rng = np.random.default_rng(seed)
-    parts = _strata(found, strata)
+    parts = _strata(found)
     parts = [parts[i] for i in rng.permutation(len(parts))]  # ties are broken at random
     size = min(size or len(found), len(found))
     drawn = [
         part[i]
-        for part, k in zip(parts, shares([len(p) for p in parts], size))
+        for part, k in zip(parts, _shares([len(p) for p in parts], size))
         for i in rng.choice(len(part), k, replace=False)
     ]
-    once = [Entry(drawn[i], False) for i in rng.permutation(size)]
-    return _with_repetitions(once, repetitions, rng)
+    return _with_repetitions([drawn[i] for i in rng.permutation(size)], repetitions, rng)
 
 
-def _strata(found, strata):
+def _strata(rows):
     """The rows of each stratum: a list of lists."""
     by_stratum = {}
-    for row in found:
-        by_stratum.setdefault(tuple(row[s] for s in strata), []).append(row)
+    for row in rows:
+        by_stratum.setdefault(tuple(row[s] for s in STRATA), []).append(row)
     return list(by_stratum.values())
 
 
-def share(drawn, place, of, overlap, seed, repetitions=0.0, strata=STRATA):
-    """One rater's share of a sample: a list of Entry, in an order of its own.
-
-    drawn: from `draw`, without repetitions. place: the rater's number, from 0. The share `overlap`
-    of the sample goes to all raters, and the rest is divided into `of` parts, of which raters
-    from number `of` on share those of the first; both keep the strata as far as their numbers
-    allow.
-    """
-    if not 0 <= overlap <= 1:
-        raise BedsideError(f"overlap is {overlap}; give a share from 0 to 1")
-    parts = _strata([e.row for e in drawn], strata)
-    common = shares([len(p) for p in parts], round(overlap * len(drawn)))
-    mine = [row for part, k in zip(parts, common) for row in part[:k]]
-    mine += [row for part, k in zip(parts, common) for row in part[k:]][place % of :: of]
-    rng = np.random.default_rng([seed, place])
-    once = [Entry(mine[i], False) for i in rng.permutation(len(mine))]
-    return _with_repetitions(once, repetitions, rng)
-
-
-def shares(counts, size):
-    """How many of each stratum are drawn: by largest remainder, at least one if `size` allows.
-
-    counts: rows of each stratum, in the order in which ties are broken. Returns a list of the same
-    length.
-    """
+def _shares(counts, size):
+    """How many of each stratum are drawn: by largest remainder, at least one if `size` allows."""
     drawn = [0] * len(counts)
     open_, left, total = list(range(len(counts))), size, sum(counts)
     while len(counts) <= size and (small := [i for i in open_ if left * counts[i] < total]):
@@ -123,30 +117,38 @@ def shares(counts, size):
     return drawn
 
 
-def _with_repetitions(once, repetitions, rng):
-    """Entries with some repeated, each at least APART places after its first."""
-    size, apart = len(once), min(APART, len(once) // 2)
+def _with_repetitions(rows, repetitions, rng):
+    """Entries of rows, some of which come again, APART places later if there are as many."""
+    once, size, apart = [Entry(row, False) for row in rows], len(rows), min(APART, len(rows) // 2)
     if not repetitions or size < 2:
         return once
     count = min(max(1, round(repetitions * size)), size - apart)
     places = list(enumerate(once))
     for i in rng.choice(size - apart, count, replace=False):
         between = int(rng.integers(i + apart + 1, size + 1)) - 0.5
-        places.append((between, Entry(once[i].row, True)))
+        places.append((between, Entry(rows[i], True)))
     return [entry for _, entry in sorted(places, key=lambda place: place[0])]
 
 
-def coverage(rows, task, drawn, strata=STRATA, tiny=False):
-    """The number of rows in each stratum, and of those drawn: columns `strata`, rows, drawn.
+def members(raters):
+    """The names of raters who share a sample, sorted; BedsideError for a repeated name."""
+    names = sorted(map(named, raters))
+    if len(set(names)) < len(names) or ADJUDICATED in names:
+        raise BedsideError(
+            f"the raters are {', '.join(names)}; name each once, without {ADJUDICATED!r}"
+        )
+    return names
 
-    drawn: from `sample`. tiny: as in `candidates`.
+
+def assigned(raters, batches):
+    """{rater: batch} of raters dealt to batches from 1, by their names alone.
+
+    Raises BedsideError unless each batch gets the same number of raters.
     """
-
-    def count(found):
-        values = [[row[s] for s in strata] for row in found]
-        return pd.DataFrame(values, columns=list(strata)).value_counts()
-
-    there = count(candidates(rows, task, tiny))
-    taken = count([e.row for e in drawn if not e.repetition])
-    counts = pd.DataFrame({"rows": there, "drawn": taken})
-    return counts.fillna(0).astype(int).sort_index().reset_index()
+    names = members(raters)
+    if batches < 1 or not names or len(names) % batches:
+        raise BedsideError(
+            f"batches is {batches} for {len(names)} raters; give a number of batches by which the"
+            " raters can be divided, 10 for example for 30 raters, or 0: all label the same"
+        )
+    return {name: place % batches + 1 for place, name in enumerate(names)}

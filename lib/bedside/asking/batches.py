@@ -2,7 +2,7 @@
 
     rows = [row(r, recordings) for r in run.planned()]    # of each notebook in mode batch
     files = write(rows, "sample")                         # what all of them asked, as request files
-    found = collect([results])                            # what came, recorded, with an account
+    print(*collect("results.jsonl"), sep="\n")            # what came, recorded, with an account
 
 A line's custom_id is the key of its request. What a recording needs besides is kept by key in
 batches/asked. The user has an engine answer the files.
@@ -12,9 +12,8 @@ import contextlib
 import datetime
 import json
 import os
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections import Counter, defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple, Required, TypedDict
 
@@ -50,17 +49,11 @@ def row(request: Request, recordings: store.Recordings) -> dict:
 
 
 class File(NamedTuple):
-    """A request file: of which model, how many lines, USD at most (None without a price)."""
+    """A request file: how many lines, and what is told of it."""
 
     path: Path
-    model: str
     lines: int
-    usd: float | None
-
-    def __str__(self):
-        cost = "" if self.usd is None else f", at most ${self.usd:.2f}"
-        size = self.path.stat().st_size / 1e6
-        return f"{paths.rel(self.path)}: {self.lines} requests, {size:.1f} MB{cost}"
+    text: str
 
 
 def write(rows: Iterable[dict], run: str) -> list[File]:
@@ -74,15 +67,18 @@ def write(rows: Iterable[dict], run: str) -> list[File]:
         old.unlink()
     for each in rows:
         waits.setdefault(each["model"], {})[each["key"]] = each
-    return [_written(folder, m, part) for m, mine in waits.items() for part in _parts(m, mine)]
+    return [
+        _written(folder, model, part)
+        for model, asked in waits.items()
+        for part in _parts(asked.values(), registry.model(model).batch_tokens or float("inf"))
+    ]
 
 
-def _parts(model, rows):
-    """What is asked of a model, as the (line, row)s of one file after the other."""
-    most = registry.model(model).batch_tokens or float("inf")
+def _parts(rows, most):
+    """Rows of a model, as the (line, row)s of one file after the other."""
     part, size, tokens = [], 0, 0
-    for key, row in rows.items():
-        line = _line({"custom_id": key, "method": "POST", "url": URL, "body": row["body"]})
+    for row in rows:
+        line = _line({"custom_id": row["key"], "method": "POST", "url": URL, "body": row["body"]})
         size, tokens = size + len(line), tokens + row["likely"]
         if part and (len(part) == MOST_LINES or size > MOST_BYTES or tokens > most):
             yield part
@@ -101,10 +97,13 @@ def _written(folder, model, part):
     asked = [_line({k: v for k, v in row.items() if k != "body"}) for row in rows]
     store.append(paths.BATCHES / "asked" / f"{folder.name}.jsonl", asked)
     digest = store.digest([row["key"] for row in rows])[:8]
-    path = folder / f"{paths.file_name(model)}-{digest}.jsonl"
+    path, content = folder / f"{paths.file_name(model)}-{digest}.jsonl", b"".join(lines)
     folder.mkdir(parents=True, exist_ok=True)
-    paths.write(path, b"".join(lines))
-    return File(path, model, len(rows), registry.total(row["usd"] for row in rows))
+    paths.write(path, content)
+    usd = registry.total(row["usd"] for row in rows)
+    cost = "" if usd is None else f", at most ${usd:.2f}"
+    size = f"{len(rows)} requests, {len(content) / 1e6:.1f} MB{cost}"
+    return File(path, len(rows), f"{paths.rel(path)}: {size}")
 
 
 # ---- results
@@ -122,66 +121,76 @@ UNKNOWN, UNREADABLE = "never asked for by this checkout", "unreadable or cut off
 SHOWN = 20  # failures that are named
 
 
-@dataclass
-class Found:
-    """What became of lines of results.
-
-    failed: {key: kind, model and item, and words of a failure}; odd: [(UNKNOWN or UNREADABLE, place
-    of a line)]; came: keys that have a recording now.
-    """
-
-    taken: int = 0
-    known: int = 0
-    failed: dict = field(default_factory=dict)
-    odd: list = field(default_factory=list)
-    came: set = field(default_factory=set)
-
-    def told(self) -> Iterator[str]:
-        """The account in lines; of what wasn't taken in the first ones are named."""
-        odd = Counter(what for what, _ in self.odd)
-        yield (
-            f"{self.taken} taken in, {self.known} known already, {len(self.failed)} failed,"
-            f" {odd[UNKNOWN]} {UNKNOWN}, {odd[UNREADABLE]} {UNREADABLE}"
-        )
-        lines = [*self.failed.values(), *map(": ".join, self.odd)]
-        yield from (f"  {line}" for line in lines[:SHOWN] + ["..."] * (len(lines) > SHOWN))
-
-
-def results(place: str | Path) -> list[Path]:
-    """The result files that FROM= names: a file, or all of a folder that end in .jsonl."""
-    place = Path(place)
-    if files := [place] if place.is_file() else sorted(place.rglob("*.jsonl")):
-        return files
-    told = "there is no such file, nor a folder with one that ends in .jsonl"
-    raise BedsideError(f"FROM={place}: {told}; name what the engine wrote")
-
-
-def collect(files: Iterable[Path]) -> Found:
+def collect(place: str | Path) -> list[str]:
     """Record what an engine wrote, in any order; it is on disk when it returns.
 
-    Only what was asked for and has no recording yet is taken in. Raises BedsideError for a file
-    that can't be read, StoreError for recordings that can't be written; taking the same files again
-    adds what was lost.
+    place: a file, or a folder of files that end in .jsonl. Only what was asked for and has no
+    recording yet is taken in. Returns the account in lines; of what wasn't taken in the first ones
+    are named. Raises BedsideError for a place without a readable file, StoreError for recordings
+    that can't be written; taking the same files again adds what was lost.
     """
-    found, asked, kept = Found(), store.Recordings(paths.BATCHES / "asked"), {}
+    place = Path(place)
+    files = [place] if place.is_file() else sorted(place.rglob("*.jsonl"))
+    if not files:
+        raise BedsideError(
+            f"FROM={place}: there is no such file, nor a folder with one that ends in .jsonl; name"
+            " what the engine wrote"
+        )
+    new, faults, known = _taken_in(files, store.Recordings(paths.BATCHES / "asked"))
+    for (recordings, model), records in new.items():
+        recordings.add(model, list(records.values()))
+    taken, count = sum(map(len, new.values())), Counter(kind for kind, _ in faults.values())
+    first = (
+        f"{taken} taken in, {known} known already, {count['failed']} failed, {count[UNKNOWN]}"
+        f" {UNKNOWN}, {count[UNREADABLE]} {UNREADABLE}"
+    )
+    lines = [f"  {text}" for _, text in faults.values()]
+    return [first, *lines[:SHOWN], *["  ..."] * (len(lines) > SHOWN)]
+
+
+def _taken_in(files, asked):
+    """({(recordings, model): {key: record}}, {key or place: (kind, text) of a fault}, known)."""
+    new, faults, folders, known = defaultdict(dict), {}, {}, 0
+    for path, number, line in _lines(files):
+        here = f"{paths.rel(path)} line {number}"
+        try:
+            result = _parsed(line)
+            if not (about := asked.get(result["custom_id"])):
+                faults[here] = UNKNOWN, f"{UNKNOWN}: {here}"
+                continue
+            key, model, where = about["key"], about["model"], (about["folder"], about["reads"])
+            if where not in folders:
+                folders[where] = store.Recordings(*(paths.RECORDINGS / p for p in where))
+            records = new[folders[where], model]
+            if key in records or key in folders[where]:
+                known += 1
+            else:
+                masked = failures.masked(line, registry.model(model).secrets)
+                records[key] = {**_record(about, _parsed(masked)), "batch": True}
+            faults.pop(key, None)  # the same line failed elsewhere
+        except Failure as e:
+            faults[key] = "failed", f"{e.kind}: {model}, {about['item']}: {e.message}"
+        except (ValueError, RecursionError):  # no JSON, or just not too deep to be parsed
+            faults[here] = UNREADABLE, f"{UNREADABLE}: {here}"
+    return new, faults, known
+
+
+def _lines(files):
+    """(path, number, line) of all lines that say anything."""
     for path in files:
         try:
             lines = path.read_bytes().split(b"\n")
         except OSError as e:
             raise BedsideError(f"{paths.rel(path)} can't be read ({e.strerror})") from None
-        for number, line in enumerate(lines, 1):
-            if line.strip():
-                _take(found, asked, kept, line, f"{paths.rel(path)} line {number}")
-        for recordings in kept.values():
-            recordings.write()
-    return found
+        yield from ((path, n, line) for n, line in enumerate(lines, 1) if line.strip())
 
 
 def _parsed(line):
-    """A line of results as an object with a custom_id and what came; None for anything else."""
-    with contextlib.suppress(ValueError):
-        outside.fitted(result := outside.parsed(line), Result)
-        return result if result.get("response") or result.get("error") else None
+    """A line of results as an object with a custom_id and what came; ValueError for others."""
+    outside.fitted(result := outside.parsed(line), Result)
+    if not (result.get("response") or result.get("error")):
+        raise ValueError("nothing came")
+    return result
 
 
 def _record(about, result):
@@ -203,28 +212,3 @@ def _record(about, result):
         if e.fate != "withheld":
             raise
         return failures.withheld(about, e, date)
-
-
-def _take(found, asked, kept, line, place):
-    """Record a line's reply where it belongs, or put down what else the line is."""
-    result = _parsed(line)
-    if not (about := asked.get(result["custom_id"]) if result else None):
-        return found.odd.append((UNKNOWN if result else UNREADABLE, place))
-    key, model, where = about["key"], about["model"], (about["folder"], about["reads"])
-    if where not in kept:
-        kept[where] = store.Recordings(*(paths.RECORDINGS / p for p in where))
-    try:
-        if key in found.came or key in kept[where]:
-            found.known += 1
-        else:
-            masked = failures.masked(line, registry.model(model).secrets)
-            record = _record(about, _parsed(masked))
-            kept[where].put(model, {**record, "batch": True})
-            found.taken += 1
-    except Failure as e:
-        found.failed[key] = f"{e.kind}: {model}, {about['item']}: {e.message}"
-        return
-    except RecursionError:  # just not too deep to be parsed
-        return found.odd.append((UNREADABLE, place))
-    found.failed.pop(key, None)  # the same line failed elsewhere
-    found.came.add(key)

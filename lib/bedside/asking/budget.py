@@ -43,18 +43,17 @@ def _state() -> Iterator[dict]:
     what it counted}, by "calls", "unpriced", and the row of errors.csv of a failure, as JSON.
     """
     path = Path(here.ledger or paths.CACHE) / FILE
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lock = open(path.with_suffix(".json.lock"), "w")
-    except OSError as e:
-        raise StoreError(f"{paths.rel(path)}: can't be used ({paths.why(e)}") from None
-    with lock:
-        lock_descriptor(lock.fileno())
+    with contextlib.ExitStack() as stack:
         try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            lock = stack.enter_context(open(path.with_suffix(".json.lock"), "w"))
+            lock_descriptor(lock.fileno())
             before = path.read_bytes() if path.is_file() else b"{}"
             state = {"spent": {}, "makes": {}}
             state |= outside.fitted(outside.parsed(before), dict[str, dict])
-        except (OSError, ValueError) as e:
+        except OSError as e:
+            raise StoreError(f"{paths.rel(path)}: can't be used ({paths.why(e)}") from None
+        except ValueError as e:
             raise StoreError(
                 f"{paths.rel(path)}: what budgets have counted can't be read ({e}); delete it and"
                 " run again: BUDGET_TOTAL begins anew, so take off what was spent before"
@@ -84,11 +83,10 @@ class Account:
     unpriced: int = 0
     kinds: Counter = field(default_factory=Counter)  # of what failed for good
 
-    @property
-    def limits(self) -> dict[str, tuple[float, str]]:
-        """{its name: (USD, scope)} of each budget that there is."""
-        both = {"BUDGET_USD": (self.usd, make()), "BUDGET_TOTAL": (self.total, self.scope)}
-        return {name: b for name, b in both.items() if b[0] is not None}
+    def limits(self) -> list[tuple[str, float, str]]:
+        """(name, USD, scope) of each budget that there is."""
+        both = ("BUDGET_USD", self.usd, make()), ("BUDGET_TOTAL", self.total, self.scope)
+        return [limit for limit in both if limit[1] is not None]
 
     def reserve(self, name: str, tokens: tuple[int, int]) -> float | None:
         """Put aside the most that a call to a model can cost, None where nobody knows; returns it.
@@ -96,9 +94,9 @@ class Account:
         Raises StopRun if that would pass a budget, or there is one and the price isn't known.
         """
         usd = cost(name, *tokens)
-        if self.limits and usd is None:
+        if usd is None and (limits := self.limits()):
             raise StopRun(
-                f"{next(iter(self.limits))} is set but the price of {name} isn't known: give it"
+                f"{limits[0][0]} is set but the price of {name} isn't known: give it"
                 " price_date, usd_per_million_in and _out in data/models.toml"
             )
         if usd:
@@ -111,11 +109,10 @@ class Account:
         if reserved is None:
             self.counts["unpriced"] += 1
             self.unpriced += 1
-        else:
-            usd = cost(name, *tokens)
-            usd = reserved if usd is None else usd
-            self.unused += reserved - usd
-            self.paid += usd
+            return
+        usd = cost(name, *tokens)
+        usd = reserved if usd is None else usd
+        self.unused, self.paid = self.unused + reserved - usd, self.paid + usd
 
     def failed(self, *row: object) -> None:
         """Count a request that failed for good: model, kind, status, message."""
@@ -131,7 +128,7 @@ class Account:
     def _write(self, usd):
         with _state() as state:
             spent, counted = state["spent"], state["makes"].setdefault(make(), {})
-            for name, (limit, scope) in self.limits.items() if usd else ():
+            for name, limit, scope in self.limits() if usd else ():
                 taken = spent.get(scope, 0.0) - self.unused
                 if taken + usd > limit:
                     raise StopRun(

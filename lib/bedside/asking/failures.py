@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from bedside.read import outside, paths, prompts
 
@@ -43,6 +43,12 @@ class Failure(Exception):
     usage: dict = field(default_factory=dict)  # that came with it
     tokens: tuple = (None, None)  # as `cost` takes them; None where it isn't known whether any
 
+    def with_usage(self, answer: Any) -> Self:
+        """This failure with the usage that came with it, if any did."""
+        if usage := isinstance(answer, dict) and answer.get("usage"):
+            self.usage, self.tokens = usage, used({"usage": usage})
+        return self
+
 
 def failure_of(
     status: int | str, content: bytes, headers: Mapping, secrets: Iterable, answer: Any = None
@@ -67,18 +73,21 @@ def failure_of(
         failure.way = time.strftime(WAY, time.gmtime(time.time() + failure.wait))
     if not fault.get("charged") and not replies.first_choice(answer):  # no reply had begun either
         failure.tokens = (0, 0)
-    return _with_usage(failure, answer or body)
+    return failure.with_usage(answer or body)
 
 
 def _wait(headers):
     """Seconds after which an endpoint wants to be asked again; None if no header says so."""
     after = headers.get("retry-after", "")
-    for text, unit in ((headers.get("retry-after-ms", ""), 0.001), (after, 1.0)):
-        with contextlib.suppress(ValueError):
-            if 0 <= float(text) < 1e9:
-                return float(text) * unit
-    with contextlib.suppress(TypeError, ValueError, OverflowError):
-        return max(email.utils.parsedate_to_datetime(after).timestamp() - time.time(), 0.0)
+    for read in (
+        lambda: float(headers.get("retry-after-ms", "")) / 1000,
+        lambda: float(after),
+        lambda: max(email.utils.parsedate_to_datetime(after).timestamp() - time.time(), 0.0),
+    ):
+        with contextlib.suppress(TypeError, ValueError, OverflowError):
+            if 0 <= (seconds := read()) < 1e9:
+                return seconds
+    return None
 
 
 def lost(error: Exception, secrets: Iterable) -> Failure:
@@ -117,13 +126,6 @@ def masked(content: bytes, secrets: Iterable) -> bytes:
             for text in {secret, inside, inside.replace("/", r"\/")}:
                 content = content.replace(text.encode(), b"***")
     return content
-
-
-def _with_usage(failure, answer):
-    """A failure with the usage that came with it, if any did."""
-    if usage := isinstance(answer, dict) and answer.get("usage"):
-        failure.usage, failure.tokens = usage, used({"usage": usage})
-    return failure
 
 
 def parsed(content: bytes) -> Any:
@@ -165,7 +167,7 @@ def record_of(kept: dict, answer: Any, headers: Mapping, secrets: Iterable, date
         return replies.as_record(kept, answer, date)
     except (ValueError, RecursionError) as e:
         text = f"{e}: {cleaned(answer, secrets)}" if isinstance(answer, str) else str(e)
-        raise _with_usage(Failure("bad answer", 200, text, "again"), answer) from None
+        raise Failure("bad answer", 200, text, "again").with_usage(answer) from None
 
 
 def withheld(kept: dict, failure: Failure, date=None) -> dict:

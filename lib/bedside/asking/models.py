@@ -7,12 +7,11 @@ embedded model's server starts only then. `sending` has what an endpoint is, and
 """
 
 import asyncio
-import contextlib
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable
+from collections import Counter
+from collections.abc import Collection, Coroutine, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from bedside import BedsideError, choose
@@ -21,7 +20,7 @@ from bedside.read import paths
 from . import dry_run, failures, registry, sending, store
 from .budget import Account
 from .failures import Failure
-from .progress import Meter
+from .progress import meter
 from .registry import most
 from .replies import WAITS, Reply, Request, as_reply
 from .usage import used
@@ -86,9 +85,13 @@ class Asking:
     ):
         self.recordings, self.mode, self.plan = recordings, choose(mode, MODES, "MODE"), plan
         self.account = account or Account()
-        self.meter = Meter(self.account, label, progress, total)
-        self.endpoints, self.opening, self.stack = {}, asyncio.Lock(), contextlib.AsyncExitStack()
-        self.tasks, self.sent, self.came = {}, set(), set()  # by key; tasks that sent theirs; keys
+        self.bar = meter(
+            f"{self.account.notebook} {label}".strip(),
+            progress and mode not in ("replay", "plan"),
+            total,
+        )
+        self.again = Counter()  # calls that were tried once more, by kind of failure
+        self.endpoints, self.tasks, self.sent = {}, {}, set()  # tasks by key; those that sent
         self.stopped = None  # the error that ended all
 
     async def __aenter__(self):
@@ -97,18 +100,15 @@ class Asking:
 
     async def __aexit__(self, *_):
         """End: what was sent is waited for if the run was stopped, since it is paid for."""
-        try:
-            for task in self.tasks.values():
-                if not (self.stopped and task in self.sent):
-                    task.cancel()
-            await asyncio.gather(*self.tasks.values(), return_exceptions=True)
-            if self.endpoints:
-                await self.recordings.flush()
-        finally:
-            if self.endpoints:
-                self.meter.show(end=True)
-                self.account.close()
-            await self.stack.aclose()
+        for task in self.tasks.values():
+            if not (self.stopped and task in self.sent):
+                task.cancel()
+        await asyncio.gather(*self.tasks.values(), return_exceptions=True)
+        for endpoint in self.endpoints.values():
+            await endpoint.client.aclose()
+        if self.endpoints:
+            self.account.close()
+        self.bar.close()
 
     async def __call__(self, request: Request) -> Reply:
         (reply,) = await self.all([request])
@@ -119,8 +119,9 @@ class Asking:
     ) -> list[Reply]:
         """Replies to requests that don't follow from one another; spared: as of `ask`."""
         every = {r.key: r for r in requests}
-        replies = {k: reply for k, r in every.items() if (reply := self._known(r))}
-        self.meter.recorded += len(replies)
+        known = {} if self.mode == "fresh" else {k: self.recordings.get(k) for k in every}
+        replies = {k: as_reply(every[k], record, True) for k, record in known.items() if record}
+        self.bar.update(len(replies))
         if missing := [r for k, r in every.items() if k not in replies]:
             self.recordings.check_sound()
             if self.mode == "replay":
@@ -128,18 +129,10 @@ class Asking:
             aside = {r.key: reply for r in missing if (reply := self._aside(r))}
             if self.mode in DRY:
                 self.plan.extend(r for r in missing if r.key in aside)
-            asked = [r for r in missing if r.key not in aside]
-            for name in dict.fromkeys(r.model for r in asked):
-                await self._ready(name)
-            waits = [asyncio.shield(self._task(r)) for r in asked]  # whoever asked may be gone
-            replies |= aside | {reply.key: reply for reply in await asyncio.gather(*waits)}
+            tasks = [self._task(r) for r in missing if r.key not in aside]
+            called = await asyncio.gather(*map(asyncio.shield, tasks))  # whoever asked may be gone
+            replies |= aside | {reply.key: reply for reply in called}
         return [replace(replies[r.key], item=r.item) for r in requests]
-
-    def _known(self, request):
-        if self.mode == "fresh" and request.key not in self.came:
-            return None
-        record = self.recordings.get(request.key)
-        return record and as_reply(request, record, True)
 
     def _aside(self, request):
         """What stands for a reply that isn't called for, or None."""
@@ -163,39 +156,41 @@ class Asking:
 
     # ---- calls
 
-    async def _ready(self, name):
-        """Open a model's endpoint; raises StopRun or StoreError for what would stop a call."""
-        async with self.opening:
-            if name not in self.endpoints:
-                registry.check_callable(name)
-                self.recordings.check_writable(name)
-                self.endpoints[name] = await sending.opened(self.stack, name)
-
     def _task(self, request):
-        if not (task := self.tasks.get(request.key)):
-            task = self.tasks[request.key] = asyncio.ensure_future(self._asked(request))
-            task.add_done_callback(lambda _: self.tasks.pop(request.key))
-        return task
+        """What asks for a reply; raises StopRun or StoreError for what would stop a call."""
+        if (name := request.model) not in self.endpoints:
+            registry.check_callable(name)
+            self.recordings.check_writable(name)
+            self.endpoints[name] = sending.Endpoint(name)
+        if request.key not in self.tasks:
+            self.tasks[request.key] = asyncio.ensure_future(self._asked(request))
+        return self.tasks[request.key]
 
     async def _asked(self, request):
-        """The reply to a request, once it is on disk; meanwhile the next one is sent."""
+        """The reply to a request, once it is on disk."""
         end = self.endpoints[request.model]
         try:
             async with end.slots:
-                if reply := self._known(request):
-                    self.meter.recorded += 1
-                    return reply
-                record, failed = await self._answered(end, request)
-            if record:
-                await self.recordings.flush()
+                record, error = await self._answered(end, request)
+                if record:  # it can't be lost now, whatever is cancelled
+                    add = asyncio.to_thread(self.recordings.add, end.name, [record])
+                    await asyncio.shield(add)
         except BedsideError as e:
             self.stopped = self.stopped or e
             raise
-        self.came.add(request.key)
-        self.meter.done()
+        self._show()
         if record:
             return as_reply(request, record, False)
-        return Reply(request.item, request.model, request.key, error=failed)
+        return Reply(request.item, request.model, request.key, error=error)
+
+    def _show(self):
+        """Count a call that has ended, with what all have cost and how they failed."""
+        unpriced = f" and {self.account.unpriced} unpriced" * bool(self.account.unpriced)
+        notes = [f"${self.account.paid:.2f}{unpriced}"]
+        for what, counts in (("failed", self.account.kinds), ("tried again", self.again)):
+            notes += [f"{what}: {n} {kind}" for kind, n in sorted(counts.items())]
+        self.bar.set_postfix_str(", ".join(notes), refresh=False)
+        self.bar.update()
 
     async def _answered(self, end, request):
         """(record, ''), or (None, what failed), once an endpoint has answered for good."""
@@ -208,15 +203,14 @@ class Asking:
                     tries, seen = 0, end.replies  # others got through meanwhile: it goes on
                 if failure.fate == "again" and tries < sending.RETRIES:
                     tries += 1
-                    self.meter.again[failure.kind] += 1
+                    self.again[failure.kind] += 1
                     await end.pause(failure, tries)
                     continue
                 self.account.failed(end.name, failure.kind, failure.status, failure.message)
                 if failure.fate != "withheld":
                     return None, end.failed(failure)
                 record = failures.withheld(request.kept(), failure)
-            self.recordings.put(end.name, record)  # it can't be lost now, whatever is cancelled
-            end.answered()
+            end.replies, end.alike = end.replies + 1, ("", 0)
             return record, ""
 
     async def _once(self, end, request):
@@ -306,13 +300,17 @@ def waited(coroutine: Coroutine) -> Any:
         return pool.submit(asyncio.run, coroutine).result()
 
 
-def asking_alone(
-    mode: str, recordings: Path | str, budget_usd: float | None
-) -> Callable[[Iterable[Request], str], Awaitable[list[Reply]]]:
-    """A function that asks as a Run's `ask` does; recordings: a folder, of data/recordings."""
-    kept, mode = store.Recordings(paths.RECORDINGS / recordings), choose(mode, MODES[:3], "mode")
-    calling = {"mode": mode, "account": Account("bedside", budget_usd)}
-    return lambda requests, label="": ask(requests, kept, label=label, **calling)
+class Alone:
+    """Asks as a Run does, with the arguments of `answers_to`."""
+
+    def __init__(self, mode: str, recordings: Path | str, budget_usd: float | None):
+        self.mode = choose(mode, MODES[:3], "mode")
+        self.recordings = store.Recordings(paths.RECORDINGS / recordings)
+        self.account = Account("bedside", budget_usd)
+
+    async def ask(self, requests: Iterable[Request], label: str = "") -> list[Reply]:
+        how = {"mode": self.mode, "account": self.account, "label": label}
+        return await ask(requests, self.recordings, **how)
 
 
 def answers_to(
@@ -333,8 +331,8 @@ def answers_to(
     """
     if not (names := models.split()):
         raise BedsideError("name a model of data/models.toml to ask, or several: 'a b'")
-    told = {
+    messages = {
         i: [{"role": "user", "content": p}] if isinstance(p, str) else p for i, p in prompts.items()
     }
-    alone = SimpleNamespace(ask=asking_alone(mode, recordings, budget_usd))
-    return waited(answers_of(alone, told, max_tokens, names, kind, temperature))
+    alone = Alone(mode, recordings, budget_usd)
+    return waited(answers_of(alone, messages, max_tokens, names, kind, temperature))

@@ -102,12 +102,12 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     def __post_init__(self):
         """What types can't say; a key that stands in an entry is never repeated."""
-        for table in ("settings", "extra_body"):
+        tables = {"settings": self.settings, "extra_body": self.extra_body}
+        for name, table in tables.items():
             try:
-                store.canonical(getattr(self, table))
+                store.canonical(table)
             except (TypeError, ValueError) as e:  # a date, nan
-                raise ValueError(f"{table} holds what no call can: {e}") from None
-        limits = [table.get("max_tokens", 1) for table in (self.settings, self.extra_body)]
+                raise ValueError(f"{name} holds what no call can: {e}") from None
         touched = {*self.settings, *self.extra_body, *self.omit, self.max_tokens_name}
         replaced = OURS & touched or {"system"} & {*self.omit}
         bare = self.api == "completions" and (self.response_format != "none" or self.system)
@@ -117,7 +117,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         named = any(KEY_NAMES.search(k) and not VARIABLE.search(v) for k, v in beside)
         faults = {
             "max_tokens, in settings or extra_body, should be a whole number": any(
-                type(limit) is not int for limit in limits
+                type(table.get("max_tokens", 1)) is not int for table in tables.values()
             ),
             f"settings, extra_body, omit and max_tokens_name may not touch {[*replaced]}, which"
             ' is what is asked (where a model knows no system messages: system = "user")': replaced,
@@ -155,10 +155,8 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             words = f"Reply with one JSON object and nothing else. Its JSON schema: {schema}"
             *before, last = messages
             messages = [*before, {**last, "content": f"{last['content']}\n\n{words}"}]
-            response_format = (
-                {"type": "json_object"} if self.response_format == "json_object" else None
-            )
-        if response_format:
+            response_format = {"type": "json_object"}
+        if response_format and self.response_format != "none":
             sent["response_format"] = response_format
         if "max_tokens" in sent:
             sent[self.max_tokens_name] = sent.pop("max_tokens") + self.reasoning_tokens
@@ -281,13 +279,13 @@ def _read():
         every = tomllib.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as e:  # not UTF-8, too
         raise BedsideError(f"{paths.rel(path)}: {e}") from None
-    sound, faults = {}, {}
+    models, faults = {}, {}
     for name, fields in every.items():
         try:
-            sound[name] = as_model(name, fields)
+            models[name] = as_model(name, fields)
         except (ValueError, TypeError, BedsideError) as e:
             faults[name] = f"{paths.rel(path)}, [{name}]: {e}"
-    return sound, faults
+    return models, faults
 
 
 def as_model(name: str, fields: dict) -> Model:

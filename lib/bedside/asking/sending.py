@@ -4,14 +4,12 @@
 """
 
 import asyncio
-import contextlib
 import json
 import random
 import time
-from collections import Counter, defaultdict, deque
-from dataclasses import dataclass, field
+from collections import defaultdict, deque
 
-from . import failures, registry
+from . import embedded, failures, registry
 from .failures import Failure
 
 RETRIES = 5  # of a request, where another try can help
@@ -24,17 +22,30 @@ LOOK_S = 0.25  # how often a call that waits looks again
 _sent = defaultdict(deque)  # model -> [time, tokens] of this process's calls of the last minute
 
 
-@dataclass
 class Endpoint:
-    """What one model's calls share."""
+    """What one model's calls share; `client` is to be closed.
 
-    name: str
-    model: registry.Model
-    client: object
-    slots: asyncio.Semaphore
-    replies: int = 0  # that came
-    alike: Counter = field(default_factory=Counter)  # the failures since the last reply
-    until: float = 0.0  # before which nothing is sent, since the endpoint has had enough
+    The client is that below openai's own: objects for each option and answer would double a call's
+    time.
+    """
+
+    def __init__(self, name: str):
+        import openai
+
+        self.name, self.model = name, (m := registry.model(name))
+        url = embedded.served(name) if m.provider == "local" else registry.expanded(m.base_url)
+        key = registry.variable(m.api_key_env) or "none"  # for endpoints that want none
+        headers = {"authorization": f"Bearer {key}", "content-type": "application/json"}
+        self.client = openai.DefaultAioHttpClient(
+            base_url=url,
+            headers=headers | {k.lower(): v for k, v in registry.expanded(m.headers).items()},
+            params=registry.expanded(m.query),
+            timeout=m.timeout_s,
+            follow_redirects=False,
+        )
+        self.slots = asyncio.Semaphore(m.max_concurrency)
+        self.replies, self.alike = 0, ("", 0)  # that came; the last failure, how often since then
+        self.until = 0.0  # before which nothing is sent, since the endpoint has had enough
 
     async def turn(self, tokens: int) -> list[float]:
         """Wait until a call of so many tokens at most may be sent; its [time, tokens].
@@ -43,19 +54,18 @@ class Endpoint:
         """
         while (wait := self._wait(tokens)) > 0:
             await asyncio.sleep(min(wait, LOOK_S))
-        _sent[self.name].append(call := [time.time(), tokens])
+        _sent[self.name].append(call := [time.perf_counter(), tokens])
         return call
 
     def _wait(self, tokens):
         """Seconds until the endpoint, and the entry's limits, allow one more call."""
-        now, sent, m = time.time(), _sent[self.name], self.model
-        if 0 < self.until - now <= failures.LONGEST_S:  # more is the clock's fault
-            return self.until - now
-        while sent and not now - WINDOW_S < sent[0][0] <= now:  # or the clock was set back
-            sent.popleft()
-        many = m.requests_per_minute and len(sent) >= m.requests_per_minute
-        much = m.tokens_per_minute and sum(t for _, t in sent) + tokens > m.tokens_per_minute
-        return sent[0][0] + WINDOW_S - now if sent and (many or much) else 0
+        now, calls, m = time.perf_counter(), _sent[self.name], self.model
+        while calls and calls[0][0] <= now - WINDOW_S:
+            calls.popleft()
+        many = m.requests_per_minute and len(calls) >= m.requests_per_minute
+        much = m.tokens_per_minute and sum(t for _, t in calls) + tokens > m.tokens_per_minute
+        window = calls[0][0] + WINDOW_S - now if calls and (many or much) else 0
+        return max(window, self.until - now)
 
     async def pause(self, failure: Failure, tries: int) -> None:
         """Wait before a request is tried again; after a rate limit all calls do, by `turn`."""
@@ -64,62 +74,27 @@ class Endpoint:
         wait = min(first * 2 ** (tries - 1), longest) * random.uniform(0.5 + limit / 2, 1.0)
         wait = wait if failure.wait is None else failure.wait
         if limit:
-            self.until = max(self.until, time.time() + wait)
+            self.until = max(self.until, time.perf_counter() + wait)
         else:
             await asyncio.sleep(wait)
-
-    def answered(self) -> None:
-        """Count a reply; with the first one all slots are of use."""
-        for _ in range(0 if self.replies else self.model.max_concurrency - FEW):
-            self.slots.release()
-        self.replies += 1
-        self.alike.clear()
 
     def failed(self, failure: Failure) -> str:
         """What failed for good, in words; StopRun after a few alike in a row."""
         text = f"{failure.kind}: {failure.message}"
         bad = failure.kind == "bad request"
         if failure.fate != "alone" or bad:
-            alike = text if bad else failure.kind
-            self.alike = Counter({alike: self.alike[alike] + 1})
-        if failure.fate == "stop" or max(self.alike.values(), default=0) >= FEW:
+            what, (last, count) = text if bad else failure.kind, self.alike
+            self.alike = what, count + 1 if what == last else 1
+        if failure.fate == "stop" or self.alike[1] >= FEW:
             raise failures.stop(self.name, failure)
         return text
-
-
-async def opened(stack: contextlib.AsyncExitStack, name: str) -> Endpoint:
-    """A model's endpoint, open until the stack is closed.
-
-    Its client is that below openai's own: objects for each option and answer would double a call's
-    time.
-    """
-    import openai
-
-    m = registry.model(name)
-    url = registry.expanded(m.base_url)
-    if m.provider == "local":
-        from . import embedded
-
-        url = await asyncio.to_thread(embedded.served, name)
-    key = registry.variable(m.api_key_env) or "none"  # for endpoints that want none
-    usual = {"authorization": f"Bearer {key}", "content-type": "application/json"}
-    client = openai.DefaultAioHttpClient(
-        base_url=url,
-        headers=usual | {k.lower(): v for k, v in registry.expanded(m.headers).items()},
-        params=registry.expanded(m.query),
-        timeout=m.timeout_s,
-        follow_redirects=False,
-    )
-    await stack.enter_async_context(client)
-    slots = asyncio.Semaphore(min(FEW, m.max_concurrency))  # until a first reply came
-    return Endpoint(name, m, client, slots)
 
 
 async def send(endpoint, request):
     """Send a request once; the record of its reply. Raises Failure."""
     import httpx2
 
-    m, began, secrets = endpoint.model, time.monotonic(), endpoint.model.secrets
+    m, began, secrets = endpoint.model, time.perf_counter(), endpoint.model.secrets
     body = json.dumps(m.filled(request.body())).encode()
     try:
         async with asyncio.timeout(m.timeout_s):  # the client's own is from one byte to the next
@@ -132,6 +107,5 @@ async def send(endpoint, request):
     content = failures.masked(response.content, secrets)
     if response.status_code != 200:
         raise failures.failure_of(response.status_code, content, response.headers, secrets)
-    answer = failures.parsed(content)
-    record = failures.record_of(request.kept(), answer, response.headers, secrets)
-    return {**record, "latency_s": round(time.monotonic() - began, 3)}
+    record = failures.record_of(request.kept(), failures.parsed(content), response.headers, secrets)
+    return {**record, "latency_s": round(time.perf_counter() - began, 3)}

@@ -8,13 +8,11 @@ and its reply is asked for again. Any other line that is no recording is damage,
 anything is paid (`check_sound`), since its reply was paid for.
 """
 
-import asyncio
 import contextlib
 import hashlib
 import json
 import os
 import threading
-from collections import defaultdict, deque
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -35,23 +33,12 @@ class StoreError(BedsideError):
     """A recordings folder that can't be read or written."""
 
 
-class Record(msgspec.Struct):
-    """What a recording must hold, and of what type; more may be there.
-
-    Counts that make no sense are unknown (`usage`).
-    """
-
-    key: Annotated[str, msgspec.Meta(min_length=64, max_length=64)]
-    item: str
-    fields: dict
-    text: str | None = None
-    finish: str | None = None
-    refusal: str | None = None
-    returned_model: str | None = None
-    fingerprint: str | None = None
-    router: str | None = None
-    date: str | None = None
-    latency_s: float | None = None
+# what a recording must hold, and of what type; more may be there, and counts that make no sense are
+# unknown (`usage`)
+TEXTS = ("text", "finish", "refusal", "returned_model", "date", "fingerprint", "router")
+Key = Annotated[str, msgspec.Meta(min_length=64, max_length=64)]
+REQUIRED = [("key", Key), ("item", str), ("fields", dict), ("latency_s", float | None, None)]
+Record = msgspec.defstruct("Record", [*REQUIRED, *((name, str | None, None) for name in TEXTS)])
 
 
 # Canonical JSON: sorted keys, no blanks, ASCII only. Raises ValueError on NaN.
@@ -95,7 +82,7 @@ def append(path: Path, lines: list[bytes], keep: bool = True) -> None:
 
 
 class Recordings:
-    """Recorded replies: `get` by key; `put` and `flush` from several tasks and processes.
+    """Recorded replies: `get` by key; `add` from several threads and processes.
 
     New ones go to `folder`; `reads` (default: `folder`) and all below it is looked through, so
     that a request that two profiles share is sent once.
@@ -106,8 +93,7 @@ class Recordings:
         self.damaged = []  # (file and line, why it is no recording)
         self._lines = {}  # key -> line
         self._done = {}  # path -> (bytes, lines) that were read
-        self._pending = deque()  # (path, line) not yet on disk
-        self._busy = threading.RLock()  # of whoever reads or writes files
+        self._busy = threading.Lock()  # of whoever reads or writes files
         self.refresh()
 
     def __len__(self) -> int:
@@ -116,11 +102,11 @@ class Recordings:
     def __contains__(self, key: str) -> bool:
         return key in self._lines
 
-    def refresh(self, new_files: bool = True) -> None:
+    def refresh(self) -> None:
         """Read what was appended since the last look, by this process or another."""
         try:
             with self._busy:
-                for path in sorted(self.reads.rglob("*.jsonl")) if new_files else list(self._done):
+                for path in sorted(self.reads.rglob("*.jsonl")):
                     if path.stat().st_size > self._done.get(path, (0, 0))[0]:
                         self._read(path)
         except OSError as e:
@@ -184,47 +170,21 @@ class Recordings:
 
     def check_writable(self, name: str) -> None:
         """Raise StoreError before a call is paid for, if `name`'s replies can't be written."""
-        self._append(self._file(name), [b" " * ROOM], keep=False)
+        self._append(name, [b" " * ROOM], keep=False)
 
-    def _file(self, name):
-        return self.folder / f"{file_name(name)}.jsonl"
+    def add(self, name: str, records: list[dict]) -> None:
+        """Write records of model `name`; they are on disk when it returns."""
+        self._append(name, [json.dumps(r, separators=(",", ":")).encode() + b"\n" for r in records])
 
-    def _append(self, path, lines, keep=True):
+    def _append(self, name, lines, keep=True):
+        path = self.folder / f"{file_name(name)}.jsonl"
         try:
-            append(path, lines, keep)
-            self._done.setdefault(path, (0, 0))
+            with self._busy:
+                append(path, lines, keep)
+                if keep:
+                    self._read(path)  # with what others have written meanwhile
         except OSError as e:
             raise StoreError(
                 f"{rel(path)}: recordings can't be written, so the run stops here"
                 f" ({paths.why(e)}: what is recorded is kept"
             ) from e
-
-    def put(self, name: str, record: dict) -> None:
-        """Take in a record of model `name`, which `flush` or `write` writes."""
-        line = json.dumps(record, separators=(",", ":")).encode() + b"\n"
-        self._pending.append((self._file(name), line))
-
-    async def flush(self) -> None:
-        """Return once everything put is on disk; it is written even if the caller is cancelled.
-
-        While one thread writes more comes together, with one fsync for all.
-        """
-        await asyncio.shield(asyncio.to_thread(self.write))
-
-    def write(self) -> None:
-        """Write everything put; it is on disk when this returns. What can't be is kept back."""
-        with self._busy, contextlib.ExitStack() as files:  # a file's fault keeps back no other
-            waiting = defaultdict(list)
-            while self._pending:
-                path, line = self._pending.popleft()
-                waiting[path].append(line)
-            for path, lines in waiting.items():
-                files.callback(self._write, path, lines)
-        self.refresh(new_files=False)  # what others have written meanwhile comes along
-
-    def _write(self, path, lines):
-        try:
-            self._append(path, lines)
-        except StoreError:
-            self._pending.extend((path, line) for line in lines)
-            raise

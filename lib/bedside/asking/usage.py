@@ -18,9 +18,12 @@ def prompt_tokens(texts: Collection[str]) -> int:
 
     Of UTF-8, or of the text's compatibility form, which some tokenizers read.
     """
-    forms = [(text, unicodedata.normalize("NFKC", text)) for text in texts]
-    most = (max(len(f.encode("utf-8", "surrogatepass")) for f in both) for both in forms)
-    return TEMPLATE + MESSAGE * len(texts) + sum(most)
+
+    def size(text):
+        return len(text.encode("utf-8", "surrogatepass"))
+
+    most = sum(max(size(t), size(unicodedata.normalize("NFKC", t))) for t in texts)
+    return TEMPLATE + MESSAGE * len(texts) + most
 
 
 READ, WRITTEN, APART, THOUGHTS = PROVIDERS["counts"].values()

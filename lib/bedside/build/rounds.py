@@ -57,7 +57,7 @@ def told(run: str, rows: Iterable[dict], fault: str, command: str) -> Iterator[s
     BedsideError if a notebook failed and there is nothing to ask.
     """
     if files := batches.write(rows, run):
-        yield from map(str, files)
+        yield from (file.text for file in files)
         yield "let an engine answer, `make collect FROM=...`, and the same command goes on"
     elif fault:
         raise BedsideError(fault)

@@ -8,6 +8,7 @@ import csv
 import io
 import json
 import re
+import shlex
 import threading
 from collections.abc import Iterable
 from pathlib import Path
@@ -19,10 +20,10 @@ from bedside import BedsideError, choose
 from bedside.asking import registry, store
 from bedside.asking.models import MODES
 from bedside.judging import judges
-from bedside.read import outside, paths
+from bedside.read import outside, paths, user_files
 from bedside.read.paths import PROFILE, profiles
+from bedside.read.questions import answer_files
 from bedside.read.surroundings import here
-from bedside.read.user_files import there
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Usd = Annotated[float, msgspec.Meta(ge=0, lt=outside.MOST)]
@@ -82,7 +83,8 @@ def name_of(profile: str, changed: dict) -> str:
     """A run's name, made from the settings that it changes."""
     parts = [profile]
     for key, value in changed.items():
-        value = Path(value).name if key in ("prompts", "answers") else value
+        if key in ("prompts", "answers"):
+            value = " ".join(Path(name).name for name in user_files.names(value))
         parts.append(f"{'' if key == 'models' else key + '-'}{value}")
     return short(re.sub(r"[^\w.-]+", "_", "-".join(parts)))
 
@@ -203,12 +205,14 @@ def _checked(given):
     models = str(given.get("models", "")).split() or usual["models"]
     given["models"] = list(dict.fromkeys(registry.named(name, "MODELS") for name in models))
     given["judge"] = registry.named(given.get("judge") or usual["judge"], "JUDGE", judges.LEXICAL)
-    for name, there_is in (("prompts", lambda p: paths.found(p).is_dir()), ("answers", there)):
-        if name in given:
-            if not there_is(given[name]):
-                what = "folder with templates" if name == "prompts" else "file"
-                raise BedsideError(f"{name.upper()}={given[name]}: there is no {what} of this name")
-            given[name] = str(paths.found(given[name]).resolve())
+    if "prompts" in given:
+        if not (folder := paths.found(given["prompts"])).is_dir():
+            told = "there is no folder with templates of this name"
+            raise BedsideError(f"PROMPTS={given['prompts']}: {told}")
+        given["prompts"] = str(folder.resolve())
+    if "answers" in given:
+        files = answer_files(given["answers"])
+        given["answers"] = shlex.join(map(str, files)) if len(files) > 1 else str(files[0])
     try:
         return msgspec.convert(given, Settings, strict=False)
     except msgspec.ValidationError as e:

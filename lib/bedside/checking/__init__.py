@@ -6,8 +6,9 @@
 The file has a row for each printed number, with its digits as they are printed; docs/check.md has
 its columns and an example of each kind. The arithmetic is in `stats`.
 
-printed: a number's digits, and settings. rows: the file, with decimal points or commas by table.
-verdicts: what a check says. single, tests, scores: the checks, by kind. checks: all of a file.
+numbers: digits as printed, and settings. rows: the file, with decimal points or commas by table.
+formulas: what grades, shares and statistics allow. verdicts: what a check says. single, tests,
+scores: the checks, by kind. checks: all of a file.
 """
 
 from .checks import COLUMNS, check, template, write

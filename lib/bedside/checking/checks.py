@@ -1,6 +1,6 @@
 """All checks of a file of printed numbers: as a frame, and on a page, as `make check` writes it."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,24 +11,21 @@ from bedside.read import paths, prompts
 from bedside.write import tables
 
 from . import scores, single, tests
-from .rows import Row, readings
-from .verdicts import VERDICTS, Result
+from .rows import Row, read
+from .verdicts import VERDICTS, Result, Untestable, outside
 
 if TYPE_CHECKING:
     import pandas as pd
 
 COLUMNS = ("table", "row", "column", "value", "n", "kind", "verdict", "only_if", "arithmetic")
-COLUMNS += ("would_fit", "power", "condition", "place")
+COLUMNS += ("condition", "place")
 CHECKS = {
     "share": single.grim,
     "accuracy": single.grim,
     "mean": single.grim,
     "count": single.count,
     "sd": single.sd,
-    "total": single.total,
-    "difference": single.difference,
-    "ratio": single.ratio,
-    "mean of rows": single.mean_of_rows,
+    **dict.fromkeys(single.MADE, single.made_of),
     "p": tests.p,
     "interval": tests.interval,
 }
@@ -43,45 +40,35 @@ def check(source: "str | Path | pd.DataFrame", seconds: float = stats.SECONDS) -
     """
     import pandas as pd
 
-    ways = [list(_results(rows, seconds)) for rows in readings(source)]
-    results = sorted((_better(*way) for way in zip(*ways, strict=True)), key=_rank)
+    results = []
+    for rows, kind, made in _checks(read(source), seconds):
+        try:
+            result = next(filter(None, map(outside, (r for r in rows if r.number))), None) or made()
+        except Untestable as why:
+            result = Result(kind, "not testable", f"{why}", f"Not testable: {why}.")
+        results.append((rows, result))
+    results.sort(key=lambda made: VERDICTS.index(made[1].verdict))
     return pd.DataFrame([_line(*result) for result in results], columns=COLUMNS)
 
 
-def _rank(result):
-    return VERDICTS.index(result[1].verdict)
-
-
-def _better(by_point, by_comma=None):
-    """Of a check's two results the one that says less against its numbers, and how it reads them.
-
-    Each is the check's rows and what it says. One alone is it.
-    """
-    if by_comma is None or by_point[0] == by_comma[0]:
-        return by_point
-    rows, result = better = max(by_point, by_comma, key=_rank)
-    told = f"read with a decimal {'point' if better is by_point else 'comma'}"
-    if by_point[1].verdict == by_comma[1].verdict:
-        told = "read with a decimal point; with a comma it is so, too"
-    return rows, result._replace(condition="; ".join(filter(None, (result.condition, told))))
-
-
-def _results(every, seconds) -> Iterable[tuple[list[Row], Result]]:
-    """All checks, each with the rows that it is about."""
-    groups = scores.groups(every)
-    grouped, sharing = {r.place for group in groups for r in group}, {}
+def _checks(every, seconds) -> Iterator[tuple[list[Row], str, Callable[[], Result]]]:
+    """All checks, each with the rows that it is about, and its name."""
+    groups = scores.groups(every, seconds)
+    grouped, sharing = {r.place for group in groups for r in group.rows.values()}, {}
     for r in every:
-        if r.place not in grouped:
-            alone = r.kind == "kappa"
-            yield [r], scores.kappa(r, seconds) if alone else CHECKS[r.kind](r, every)
+        if r.kind == "kappa" and r.place not in grouped:
+            yield [r], "kappa", lambda r=r: scores.kappa(r, seconds)
+        elif r.place not in grouped:
+            kind = "share" if r.kind == "accuracy" else r.kind
+            yield [r], kind, lambda r=r: CHECKS[r.kind](r, every)
     for group in groups:
-        fits = scores.search(group, seconds)
-        yield group, scores.scores(group, fits, every, seconds)
-        if word := scores.shared(group):
-            sharing.setdefault(word, []).append((group, fits))
-    for pairs in sharing.values():
-        of_word, fits = zip(*pairs)
-        yield [group[0] for group in of_word], scores.positives(of_word, fits, seconds)
+        rows = [*group.rows.values()]
+        yield rows, "scores of one matrix", lambda group=group: scores.scores(group, every)
+        if isinstance(group.positives, str):
+            sharing.setdefault(group.positives, []).append(group)
+    for shared in sharing.values():
+        rows = [group.first for group in shared]
+        yield rows, "rows that share positives", lambda shared=shared: scores.positives(shared)
 
 
 def _line(rows, result):
@@ -92,15 +79,7 @@ def _line(rows, result):
         return ", ".join(dict.fromkeys(values))
 
     values = ", ".join(r.text for r in rows) if len({r.row for r in rows}) == 1 else ""
-    return (
-        *map(joined, COLUMNS[:3]),
-        values,
-        ", ".join(map(str, sorted({r.n for r in rows} - {None}))),
-        *result[:3],
-        "\n".join(filter(None, result.lines)),
-        *result[4:],
-        joined("place"),
-    )
+    return (*map(joined, COLUMNS[:3]), values, joined("n"), *result, joined("place"))
 
 
 # ---- files
@@ -129,11 +108,11 @@ def write(source: "str | Path | pd.DataFrame", name: str = "") -> tuple[Path, st
         verdicts=of,
         seconds=f"{stats.SECONDS:g}",
         file=FILES[1],
-        heads=("where", "printed", "arithmetic", "would fit", "power, condition"),
+        heads=("where", "printed", "arithmetic", "condition"),
     )
     paths.write(folder / FILES[0], prompts.plain(page))
-    told = ", ".join(f"{len(rows)} {verdict}" for verdict, rows in of.items() if rows)
-    return folder / FILES[0], f"{len(checks)} checks: {told}"
+    counts = ", ".join(f"{len(rows)} {verdict}" for verdict, rows in of.items() if rows)
+    return folder / FILES[0], f"{len(checks)} checks: {counts}"
 
 
 def template(path: Path = Path("numbers.csv")) -> Path:

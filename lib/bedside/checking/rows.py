@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from bedside import BedsideError, choose, stats
 from bedside.read import user_files
 
-from . import printed
-from .printed import COMMA, MARKS, POINT, Number, both_ends, parsed, whole
+from .numbers import SETTINGS, Number, both_ends, parsed, parts_of, setting, whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +29,7 @@ ALIASES = {"sensitivity": "recall", "standard deviation": "sd", "mean of grades"
 ALIASES |= {"balanced accuracy": "macro recall", "percentage": "share", "p value": "p"}
 LARGEST_N = 10**7
 DECIMALS = 9  # of a printed number
-NAMES = {POINT: "a decimal point", COMMA: "a decimal comma"}
+PERCENT = re.compile(r"%|percent|points", re.I)
 
 
 class Row(NamedTuple):
@@ -59,28 +58,25 @@ class Row(NamedTuple):
         """Its value as printed; of a percentage the share."""
         return self.number.value * self.unit
 
-    def span(self, cut: bool = False) -> stats.Ends:
+    def span(self, cut: bool = False) -> tuple[Fraction, Fraction]:
         """What the value may have been before it was printed. cut: digits were cut off."""
-        return self.number.span(self.unit, cut)
+        bounded = {"<": (Fraction(0), self.exact), ">": (self.exact, Fraction(1))}  # a p
+        return bounded.get(self.number.sign) or self.number.span(self.unit, cut)
+
+    @property
+    def scale(self) -> tuple[int, int] | None:
+        """(least, most) grade by its settings or those of a mean that it refers to."""
+        return next((r.settings["scale"] for r in (self, *self.of) if "scale" in r.settings), None)
 
 
-def readings(source: "str | Path | pd.DataFrame") -> list[list[Row]]:
-    """The rows of a CSV or JSON Lines file, or of a frame; BedsideError with all faults.
-
-    Twice if they differ, with decimal points and with decimal commas in each table that stays open.
-    """
-    table, ways = _table(source), []
-    allowed = _conventions(table)
-    for at in (0, -1):
-        marks = {name: marks[at] for name, marks in allowed.items()}
-        rows = [_row(table, place, x, marks[x["table"]]) for place, x in table.rows]
-        table.close("number")
-        linked = [
-            _linked(table, r, x["of"], rows, marks[r.table]) for r, (_, x) in zip(rows, table.rows)
-        ]
-        table.close("number")
-        ways.append(_in_percent(linked))
-    return ways if ways[0] != ways[1] else ways[:1]
+def read(source: "str | Path | pd.DataFrame") -> list[Row]:
+    """The rows of a CSV or JSON Lines file, or of a frame; BedsideError with all faults."""
+    table = _table(source)
+    rows = [_row(table, place, x) for place, x in table.rows]
+    table.close("number")
+    rows = [_linked(table, r, x["of"], rows) for r, (_, x) in zip(rows, table.rows)]
+    table.close("number")
+    return _in_percent(rows)
 
 
 def _table(source):
@@ -92,13 +88,12 @@ def _table(source):
         for x in cells:  # pandas makes floats of whole n beside empty ones
             if isinstance(n := x.get("n"), float) and n.is_integer():
                 x["n"] = int(n)
-        way = f"It needs {', '.join(NEEDED)}"
-        names = list(map(str, source.columns))
+        names, way = [*map(str, source.columns)], f"It needs {', '.join(NEEDED)}"
         table = user_files.of_rows("the frame", names, cells, COLUMNS, NEEDED, way)
         for at, value in enumerate(source["value"], 1):
             if isinstance(value, float) and value == value:
-                told = "is a number, which has lost its digits; read it as text (dtype=str)"
-                table.fault(f"row {at}", "value", told)
+                message = "is a number, which has lost its digits; read it as text (dtype=str)"
+                table.fault(f"row {at}", "value", message)
     else:
         table = user_files.of_file(source, COLUMNS, NEEDED)
     seen = {}
@@ -111,86 +106,26 @@ def _table(source):
     return table
 
 
-# ---- decimal point or comma
-
-
-def _conventions(table):
-    """{table: the marks by which all its cells can be read}: both where it stays open.
-
-    Cells that contradict the others of their table are noted as faults.
-    """
-    cells, kinds, allowed = {}, {}, {}
-    for _, row in table.rows:
-        kinds.setdefault((row["table"], row["column"]), set()).add(row["kind"])
-    for place, row in table.rows:
-        counts = {"count"} <= kinds[row["table"], row["column"]] <= {"count", "total"}
-        cells.setdefault(row["table"], []).extend(_marks(place, row, counts))
-    for name, of_table in cells.items():
-        sure = {mark: [c for c in of_table if c[3] == (mark,)] for mark in MARKS}
-        mark, other = sorted(MARKS, key=lambda mark: -len(sure[mark]))
-        allowed[name] = (mark,) if sure[mark] else MARKS
-        for place, column, text, marks, counts in of_table:
-            if marks == (other,) or (counts and sure[mark] and _thousands(text, mark)):
-                _, _, sure_text, *_ = first = sure[mark][0]
-                told = f"{text!r} can only be read with {NAMES[other]}, but {sure_text!r} in"
-                told += f" {first[0]} only with {NAMES[mark]}; write both alike, or give one of"
-                table.fault(place, column, f"{told} them a table of its own")
-    return allowed
-
-
-def _thousands(text, mark):
-    """Whether a count has a mark of thousands that is the decimal mark of its table."""
-    x = parsed(text, mark)
-    return bool(x) and x.step == Fraction(1, 1000) and whole(text) is not None
-
-
-def _marks(place, row, counts):
-    """(place, column, text, marks by which it can be read, counts) of each number of a row.
-
-    counts: whether its column has counts alone. What can't be read at all is told elsewhere.
-    """
-    read, of = both_ends if row["kind"] == "interval" else parsed, row["of"]
-    by_mark = {mark: read(row["value"], mark) for mark in MARKS}
-    cells = [("value", row["value"], by_mark, counts)]
-    for part, name, value in printed.settings(of):
-        if name in printed.MARKED:
-            by_mark = {mark: printed.setting(name, value, mark, of) for mark in MARKS}
-            cells.append(("of", part, by_mark, False))
-    for column, text, by_mark, counted in cells:
-        if marks := tuple(mark for mark in MARKS if by_mark[mark] is not None):
-            yield place, column, text, marks, counted
-
-
-# ---- rows
-
-
-def _row(table, place, cells, mark):
-    """A row without its references; its faults are noted. mark: its decimal mark."""
+def _row(table, place, cells):
+    """A row without its references; its faults are noted."""
     table.filled(place, cells, NEEDED)
     kind, text, n = cells["kind"], cells["value"], whole(cells["n"])
-    number = None if kind == "interval" else parsed(text, mark)
-    ends = both_ends(text, mark) if kind == "interval" else None
+    number = None if kind == "interval" else parsed(text)
+    ends = both_ends(text) if kind == "interval" else None
     few = "two numbers, such as 0.41 to 0.53" if kind == "interval" else "a number"
-    small = Fraction(1, 10**DECIMALS)
-    for column, wrong, told in (
-        ("kind", kind and kind not in KINDS, _unknown(kind, KINDS, "kind")),
-        ("value", text and not (number or ends), f"isn't {few}; put stars or words into the note"),
-        (
-            "value",
-            kind != "p" and any(x.step < small for x in ends or [number] if x),
-            f"has more than {DECIMALS} decimals",
-        ),
-        ("value", kind != "p" and number and number.sign, "isn't exact; only a p may be"),
-        (
-            "n",
-            cells["n"] and not (n and 1 <= n <= LARGEST_N),
-            f"isn't a whole number from 1 to {LARGEST_N:,}",
-        ),
-    ):
-        if wrong:
-            table.fault(place, column, told if column == "kind" else f"{cells[column]!r} {told}")
-    where = (cells[c] for c in NEEDED[:3])
-    return Row(place, *where, kind, text, number, ends, n)
+    if kind and (message := _unknown(kind, KINDS, "kind")):
+        table.fault(place, "kind", message)
+    if text and not (number or ends):
+        message = f"{text!r} isn't {few}; put stars or words into the note"
+        table.fault(place, "value", message + ", and write a decimal point" * ("," in text))
+    elif kind != "p" and text:
+        if any(x.step < Fraction(1, 10**DECIMALS) for x in ends or [number]):
+            table.fault(place, "value", f"{text!r} has more than {DECIMALS} decimals")
+        if number and number.sign:
+            table.fault(place, "value", f"{text!r} isn't exact; only a p may be")
+    if cells["n"] and not (n and 1 <= n <= LARGEST_N):
+        table.fault(place, "n", f"{cells['n']!r} isn't a whole number from 1 to {LARGEST_N:,}")
+    return Row(place, *(cells[c] for c in NEEDED[:3]), kind, text, number, ends, n)
 
 
 def _unknown(name, known, what):
@@ -202,26 +137,23 @@ def _unknown(name, known, what):
     return ""
 
 
-def _linked(table, row, of, every, mark):
+def _linked(table, row, of, every):
     """The row with what stands in its `of`."""
-    refs, settings = [], {}
-    for part, name, value in printed.settings(of):
+    refs, settings, message = [], {}, ""
+    for part, name, value in parts_of(of):
         if name:
-            told = _unknown(name, printed.SETTINGS, "setting")
-            if not told:
-                settings[name] = printed.setting(name, value, mark, of)
-                told = settings[name] is None and f"{part!r}: {printed.SETTINGS[name]}"
+            if not (message := _unknown(name, SETTINGS, "setting")):
+                settings[name] = setting(name, value)
+                message = settings[name] is None and f"{part!r}: {SETTINGS[name]}"
         else:
             rows = _named(part, row, every)
             refs += rows[:1]
-            told = ""
-            if len(rows) != 1:
-                told = f"{part!r} is {'several rows' if rows else 'no row'}"
-                told += "; write table | row | column"
-            elif not rows[0].number:
-                told = f"{part!r} is an interval; name what it is of"
-        if told:
-            table.fault(row.place, "of", told)
+            several = "several rows" if rows else "no row"
+            message = len(rows) != 1 and f"{part!r} is {several}; write table | row | column"
+            if not message and not rows[0].number:
+                message = f"{part!r} is an interval; name what it is of"
+        if message:
+            table.fault(row.place, "of", message)
     return row._replace(of=tuple(refs), settings=settings)
 
 
@@ -257,31 +189,17 @@ def sizes(row: Row, every: Iterable[Row]) -> list[int]:
 def _in_percent(rows):
     """The rows with their units.
 
-    A column of shares is in percent by a sign or label, or by a number above 2. One of 1 to 2 may
-    be a slip (an F1 of 1.88): plain shares are then in percent, scores if another column of the
-    table is, kappa never. What is made of shares in percent is in percent, too, but for a ratio.
+    A column of shares is in percent by a sign, its label, or a number above 2: one of 1 to 2 may be
+    a slip (an F1 of 1.88). What is made of shares in percent is in percent, too, but for a ratio.
     """
-    shares = [r for r in rows if r.kind in SHARES]
-    large = {(r.table, r.column) for r in shares if _says_percent(r, 2)}
-    tables = {table for table, _ in large}
-    for r in shares:
-        if r.kind != "kappa" and (r.kind == "share" or r.table in tables) and _says_percent(r):
-            large.add((r.table, r.column))
-    percent = {r.place: r.kind in SHARES and (r.table, r.column) in large for r in rows}
+    columns = {
+        (r.table, r.column)
+        for r in rows
+        if r.kind in SHARES and (r.number.percent or r.number.value > 2 or PERCENT.search(r.column))
+    }
+    percent = {r.place: r.kind in SHARES and (r.table, r.column) in columns for r in rows}
     percent |= {r.place: r.number.percent for r in rows if r.kind in ("ratio", "p")}
-    for _ in range(3):  # a difference of means of rows of shares
-        for r in rows:
-            if r.kind in MADE_OF:
-                parts = beside(r, rows)
-                shares = any(p.kind in SHARES for p in parts) and _says_percent(r)
-                percent[r.place] = shares or any(
-                    percent[p.place] for p in parts if p.kind != "ratio"
-                )
+    for r in [r for r in rows if r.kind in MADE_OF] * 3:  # a difference of means of rows of shares
+        percent[r.place] = any(percent[p.place] for p in beside(r, rows) if p.kind != "ratio")
     by = {r.place: r._replace(percent=percent[r.place]) for r in rows}
     return [r._replace(of=tuple(by[p.place] for p in r.of)) for r in by.values()]
-
-
-def _says_percent(row, above=1):
-    """Whether a number is in percent by its sign, its column, or because it is larger than that."""
-    label = re.search(r"%|percent|points", row.column, re.I)
-    return bool(label) or any(x.percent or abs(x.value) > above for x in row.ends or (row.number,))

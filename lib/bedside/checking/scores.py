@@ -3,286 +3,215 @@
 Without n, or beyond what is searched, exact bounds decide, which hold for matrices of any size.
 """
 
-from collections.abc import Iterable, Sequence
-from fractions import Fraction
-from functools import partial
-
-import numpy as np
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from bedside import stats
 
 from .rows import SCORES, SHARES, Row, sizes
-from .verdicts import CUT, NO_N, Result, decided, number, outside, untestable
+from .verdicts import CUT, NO_N, Result, Untestable, decided, number
 
 PLAIN = ("precision", "recall", "f1")
 SEVERAL = "they are means over classes, folds, raters or runs"
-TURNED = "one row counts the other class as positive"
-ONE = "two classes, both occur; one matrix of "
-
-
-def groups(rows: Iterable[Row]) -> list[list[Row]]:
-    """Scores that one matrix must have: of the same table, row and n, if there are several.
-
-    A lone accuracy is a share. A kappa that refers to nothing belongs to the scores of its row.
-    """
-    by_label, split = {}, []
-    for r in rows:
-        if r.kind in SCORES or (r.kind == "kappa" and not r.of):
-            by_label.setdefault((r.table, r.row), []).append(r)
-    for group in by_label.values():
-        known = {r.n for r in group} - {None}
-        group = [r._replace(n=r.n or (min(known) if len(known) == 1 else None)) for r in group]
-        split += [[r for r in group if r.n == n] for n in dict.fromkeys(r.n for r in group)]
-    return [
-        group for group in split if len(group) > 1 or group[0].kind not in ("accuracy", "kappa")
-    ]
-
-
-def _given(group, name, default=None):
-    return next((r.settings[name] for r in group if name in r.settings), default)
-
-
-def shared(group: list[Row]) -> str:
-    """The word that rows with the same positives have; empty without one."""
-    positives = _given(group, "positives")
-    return positives if isinstance(positives, str) else ""
-
-
-def search(group: list[Row], seconds: float) -> stats.Fits | str:
-    """The matrices of a group of scores, or why it can't be tested."""
-    n, kinds = group[0].n, {r.kind for r in group}
-    if _given(group, "classes", 0) > 2:
-        return "more than two classes"
-    if not n:
-        return NO_N
-    if not 2 <= n <= stats.LARGEST:
-        return f"n must be 2 to {stats.LARGEST}"
-    if len(kinds) < len(group):
-        return "it has a score twice; give each matrix a row of its own"
-    fits = stats.matrices(n, _spans(group), _positives(group), seconds)
-    late = f"the search took longer than {seconds:g} seconds"
-    return fits if fits.complete or fits.count else late
-
-
-def _positives(group):
-    """The number of positives that a group's settings give, or None."""
-    positives = _given(group, "positives")
-    return positives if isinstance(positives, int) else None
-
-
-def _spans(group, cut=False, means="", f1="macro f1"):
-    """{score: its ends}. means: what unnamed means are; f1: what the macro F1 is."""
-    names = {kind: f"{means} {kind}" for kind in PLAIN if means} | {"macro f1": f1}
-    return {names.get(r.kind, r.kind): r.span(cut) for r in group}
-
-
-def scores(
-    group: list[Row], fits: stats.Fits | str, every: Sequence[Row], seconds: float
-) -> Result:
-    """Whether one confusion matrix prints as all scores of a row. fits: as of `search`."""
-    check = "scores of one matrix"
-    if isinstance(fits, str):
-        return _of_any_size(check, group, fits)
-    n, known = group[0].n, _positives(group)
-    near, able = _others(group, seconds)
-    of = f"{n} items" + (f" with {known} positives" if known is not None else "")
-    many = f"{'' if fits.complete else 'at least '}{fits.count:,}"
-    lines = (
-        f"{_listed(group)}: of all 2x2 matrices of {of}, {many} print so.",
-        f"One of them: {fits.first()}." if fits.count else f"It would fit with {near or 'none'}.",
-    )
-    ways = () if fits.count else _ways(group, every, seconds)
-    return decided(check, fits.count > 0, ways, lines, near, able, f"{ONE}n items")
-
-
-def _listed(group):
-    return ", ".join(f"{r.kind} {r.text}" for r in group)
-
-
-def _ways(group, every, seconds):
-    """Other readings of a group: (the condition, whether it then fits)."""
-    n, positives, spans = group[0].n, _positives(group), _spans(group)
-    ways = [(CUT, _spans(group, cut=True), n, positives)]
-    if (plain := [k for k in PLAIN if k in spans]) and "specificity" not in spans:
-        for means in ("macro", "weighted"):
-            if not {f"{means} {kind}" for kind in plain} & {*spans}:
-                told = f"{', '.join(plain)} are {means} means"
-                ways.append((told, _spans(group, means=means), n, positives))
-    if "macro f1" in spans:
-        told = "the macro F1 is the F1 of the mean precision and recall"
-        ways.append((told, _spans(group, f1="f1 of means"), n, positives))
-    if positives is not None:
-        ways.append(("the other class counts as positive", spans, n, n - positives))
-    others = [m for m in sizes(group[0], every) if 2 <= m <= stats.LARGEST][:3]
-    ways += [(f"its n is {m}, as elsewhere in the table", spans, m, positives) for m in others]
-    ways = [
-        (told, True)
-        for told, *given in ways
-        if stats.matrices(given[1], given[0], given[2], seconds).count
-    ]
-    if not ways:  # what allows most comes last
-        share = None if positives is None else positives / n
-        several = stats.means_of_several(spans, share)
-        ways = [("they are means over several matrices, as of folds, raters or runs", several)]
-    return ways
-
-
-def _others(group, seconds):
-    """What each score could be, given the others: the nearest printable value, and how many."""
-    if len(group) == 1:
-        return "", "one score alone: nearly every value is possible"
-    near, able = [], []
-    for r in group:
-        spans, step = _spans([x for x in group if x is not r]), float(r.number.step * r.unit)
-        rest = stats.matrices(r.n, spans, _positives(group), seconds)
-        values = rest.values(r.kind) / step
-        if len(values) and rest.complete:
-            up, down = np.floor(values + 0.5 + 1e-7), np.ceil(values - 0.5 - 1e-7)
-            digits = np.union1d(up, down)
-            best = digits[abs(digits - round(float(r.number.value / r.number.step))).argmin()]
-            near.append(f"{r.kind} {r.number.printed(best * float(r.number.step))}")
-            able.append(f"{r.kind}: {len(digits)} of {round(1 / step) + 1}")
-    told = f"printable values possible, given the others: {'; '.join(able)}"
-    return " or ".join(near), told * bool(able)
-
-
-def positives(groups: list[list[Row]], found: list[stats.Fits | str], seconds: float) -> Result:
-    """Whether rows that share their items can have the same number, or share, of positives."""
-    check, n = "rows that share positives", {group[0].n for group in groups}
-    lacking = [group[0].row for group, fits in zip(groups, found) if isinstance(fits, str)]
-    sized = len(groups) > 1 and len(n) == 1 and not lacking
-    if sized:
-        if not all(fits.complete for fits in found):
-            return untestable(check, f"the search took longer than {seconds:g} seconds")
-        size, sets = n.pop(), [set(fits.runs[:, 0].tolist()) for fits in found]
-        lacking = [group[0].row for group, counts in zip(groups, sets) if not counts]
-        if lacking:
-            return untestable(check, f"{lacking[0]} has no matrix by itself")
-        ends = [(min(counts), max(counts)) for counts in sets]
-        turned = [{size - p for p in counts} for counts in sets]
-        meet, more, of = set.intersection, (), f"Positives of {size}"
-    else:
-        why = f"{lacking[0]} can't be tested" if lacking else "two rows of the same n are needed"
-        ranges = [stats.score_ranges(_spans(group)) for group in groups]
-        if len(groups) < 2 or None in ranges:
-            return untestable(check, why)
-        sets = ends = [made["positives"] for made in ranges]
-        if _meet(*ends):
-            return untestable(check, why)
-        turned = [(1 - high, 1 - low) for low, high in ends]
-        meet, more, of = _meet, [(SEVERAL, True)], "Shares of positives"
-    one = any(meet(*sets[:k], way, *sets[k + 1 :]) for k, way in enumerate(turned))
-    told = [f"{g[0].row}: {number(low)} to {number(high)}" for g, (low, high) in zip(groups, ends)]
-    common = meet(*sets)
-    lines = f"{of} that each row allows: {'; '.join(told)}.", "" if common else "None is in all."
-    power = f"{len(common)} of {len(set.union(*sets))}" if sized else "bounds only"
-    return decided(
-        check, bool(common), [(TURNED, one), *more], lines, "", power, ONE + "the same items"
-    )
-
-
-def _meet(*ends):
-    return max(low for low, _ in ends) <= min(high for _, high in ends)
-
-
-# ---- of any size
-
-
-RULES = [  # what scores break also as means over classes, folds, raters or runs
-    (
-        f"{mean}f1",
-        [f"{mean}precision", f"{mean}recall"],
-        stats.mean_f1_range,
-        f"given {mean}precision and recall, {mean}F1 can be {{}} to {{}}, also as a mean of F1",
-    )
-    for mean in ("", "macro ", "weighted ")
-]
-RULES += [
-    (
-        "accuracy",
-        ["weighted recall"],
-        lambda recall: recall,
-        "the weighted recall is the accuracy, whatever the classes",
-    ),
-]
-OF_TWO = [
-    (
-        "macro recall",
-        ["recall", "specificity"],
-        lambda a, b: ((a[0] + b[0]) / 2, (a[1] + b[1]) / 2),
-        "the macro recall is the mean of recall and specificity",
-    ),
-    (
-        "accuracy",
-        ["recall", "specificity"],
-        lambda a, b: (a[0] + b[0] - 1, a[1] + b[1]),
-        "the accuracy is at most recall and specificity together",
-    ),
-    (
-        "accuracy",
-        ["macro recall"],
-        lambda both: (2 * both[0] - 1, 2 * both[1]),
-        "the accuracy is at most twice the macro recall",
-    ),
-]
-
-
-def _broken(spans, classes):
-    """Which rule scores break that also holds of means over several matrices; empty if none."""
-    for score, of, formula, told in RULES + OF_TWO * (classes == 2):
-        if score in spans and (formula is stats.mean_f1_range or {*of} <= {*spans}):
-            ends = formula(*(spans.get(name, stats.WHOLE) for name in of))
-            if not stats.meet(spans[score], ends):
-                return told.format(*map(number, ends))
-    return ""
-
-
-def _of_any_size(check, group, why):
-    """Scores of one matrix of unknown size, or too large to be searched; why: what is lacking."""
-    for r in group:
-        if far := outside(check, r):
-            return far
-    classes, spans = _given(group, "classes", 0), _spans(group)
-    if len(group) == 1 or len(spans) < len(group):
-        return untestable(check, why)
-    two, broken = classes in (0, 2), _broken(spans, classes)
-    fits = two and not broken and stats.score_ranges(spans) is not None
-    known = why == NO_N and {*spans} <= stats.LINES.keys()  # of others there are bounds only
-    if not broken and (not two or (fits and not known)):
-        return untestable(check, why)
-    ways = [(SEVERAL, not broken)]
-    bare = {kind: ends for kind, ends in spans.items() if kind != "kappa"}
-    if not broken and "kappa" in spans and two and stats.score_ranges(bare):
-        ways.insert(0, ("kappa is weighted, or of more than two classes", classes != 2))
-    can = []
-    for r in group if two else ():
-        ends = stats.score_ranges({kind: x for kind, x in spans.items() if kind != r.kind})
-        if ends and (ends[r.kind][0] > 0 or ends[r.kind][1] < 1):
-            low, high = (r.number.printed(end / r.unit) for end in ends[r.kind])
-            can.append(f"{r.kind} can be {low} to {high}")
-    near = " or ".join(can)
-    what = "no data print" if broken else f"{'some' if fits else 'no'} 2x2 matrix prints"
-    told = broken or f"Given the others, {near or 'none of them alone explains it'}"
-    lines = f"{_listed(group)}: {what} so, of any n.", f"{told[0].upper()}{told[1:]}."
-    condition = "all averaged alike, whatever the classes" if broken else f"{ONE}any n"
-    near = "" if fits else near
-    return decided(check, fits, ways, lines, near, f"by rounding only: {why}", condition)
-
-
-# ---- kappa
-
-
-GIVEN = {1: ["accuracy"], 2: ["positives", "predicted"]}  # by how many rows it is of
+MORE = "there are more than two classes"
+WEIGHTED = "kappa is weighted, with more than two classes"
+GIVEN = {1: ["accuracy"], 2: ["positives", "predicted"]}  # what a kappa is of, by how many rows
 GIVEN[3] = GIVEN[1] + GIVEN[2]
 
 
-def _counted(row):
-    return row.kind == "count" and bool(row.n)
+class Group(NamedTuple):
+    """Rows that one matrix must have, by score."""
+
+    rows: dict[str, Row]
+    n: int | None
+    positives: int | str | None
+    classes: int
+    seconds: float
+    twice: bool = False  # whether it has a score more than once
+
+    @property
+    def first(self) -> Row:
+        """The row that a check is about: kappa, or the first of the scores."""
+        return next(iter(self.rows.values()))
+
+    @property
+    def known(self) -> int | None:
+        """The number of positives, if it is given."""
+        return self.positives if isinstance(self.positives, int) else None
+
+    @property
+    def sized(self) -> bool:
+        """Whether all matrices of its size can be searched."""
+        return self.n is not None and 2 <= self.n <= stats.LARGEST and self.classes <= 2
+
+    def spans(self, cut: bool = False) -> dict[str, stats.Ends]:
+        """{score: its ends}."""
+        return {m: _share(r, cut) for m, r in self.rows.items()}
+
+    def search(self, spans: dict[str, stats.Ends]) -> stats.Fits:
+        """The matrices of its size with these scores."""
+        fits = stats.matrices(self.n, spans, self.known, self.seconds)
+        if not (fits.complete or fits.count):
+            raise Untestable(f"the search took longer than {self.seconds:g} seconds")
+        return fits
+
+    def ends(self, name: str) -> stats.Ends | None:
+        """What a score can be, given the others; None if they contradict each other."""
+        rest = {m: ends for m, ends in self.spans().items() if m != name}
+        if name == "kappa" and not self.sized:
+            return stats.kappa_range(*(rest.get(m, (0, 1)) for m in GIVEN[3]))
+        found = self.search(rest)
+        return found.ends(name) if found.count else None
 
 
 def _share(row, cut=False):
     """The range of a share, or of the share that a count of n is."""
-    return (row.number.value / row.n,) * 2 if _counted(row) else row.span(cut)
+    counted = row.kind == "count" and row.n
+    return (float(row.number.value / row.n),) * 2 if counted else row.span(cut)
+
+
+def groups(rows: Iterable[Row], seconds: float) -> list[Group]:
+    """Scores that one matrix must have: of the same table, row and n, if there are several.
+
+    A lone accuracy is a share. A kappa that refers to nothing belongs to the scores of its row.
+    """
+    by_label, made = {}, []
+    for r in rows:
+        if r.kind in SCORES or (r.kind == "kappa" and not r.of):
+            by_label.setdefault((r.table, r.row), []).append(r)
+    for of_label in by_label.values():
+        known = {r.n for r in of_label} - {None}
+        by_n = {}
+        for r in of_label:
+            n = r.n or (min(known) if len(known) == 1 else None)
+            by_n.setdefault(n, []).append(r._replace(n=n))
+        for n, group in by_n.items():
+            if len(group) > 1 or group[0].kind not in ("accuracy", "kappa"):
+                settings = {name: v for r in reversed(group) for name, v in r.settings.items()}
+                of, by_kind = settings.get("positives"), {r.kind: r for r in group}
+                classes, twice = settings.get("classes", 0), len(by_kind) < len(group)
+                made.append(Group(by_kind, n, of, classes, seconds, twice))
+    return made
+
+
+def scores(group: Group, every: Sequence[Row]) -> Result:
+    """Whether one confusion matrix prints as all scores of a row."""
+    spans, why = group.spans(), ""
+    if group.twice:
+        raise Untestable("it has a score twice; give each matrix a row of its own")
+    if group.classes > 2:
+        why = "more than two classes"
+    elif not group.sized:
+        why = f"n must be 2 to {stats.LARGEST}" if group.n else NO_N
+    always, single = (_broken(spans, rules) for rules in (ALWAYS, ONE))
+    if why and not always and (group.classes > 2 or not single):
+        if why != NO_N or single is None:
+            raise Untestable(why)
+    fits = not (always or single) and (bool(why) or group.search(spans).count > 0)
+    ways = [("", fits), *(() if fits else _ways(group, spans, every))]
+    several = not always and not any(holds for _, holds in ways)  # what allows most comes last
+    ways.append((SEVERAL, several))
+    listed = ", ".join(f"{m} {r.text}" for m, r in group.rows.items())
+    of = "any n" if why else f"{group.n} items"
+    lines = [f"{listed}: {'some' if fits else 'no'} 2x2 matrix of {of} prints so."]
+    lines.append(always or single or (_others(group) if not why else ""))
+    condition = f"two classes, both occur; one matrix of {of}"
+    return decided("scores of one matrix", ways, lines, condition)
+
+
+def _others(group):
+    """What each score could be, given the others."""
+    can = []
+    for name, r in group.rows.items():
+        if ends := group.ends(name):
+            low, high = (r.number.printed(end / float(r.unit)) for end in ends)
+            can.append(f"{name} can be {low} to {high}")
+    return f"Given the others, {' or '.join(can) or 'none of them alone explains it'}."
+
+
+def _ways(group, spans, every) -> Iterator[tuple[str, bool]]:
+    """Other readings of a group: (the condition, whether it then fits)."""
+    plain = [m for m in PLAIN if m in spans and "specificity" not in spans]
+    meant = [(CUT, group.spans(cut=True), group)]
+    for mean in ("macro", "weighted") if plain else ():
+        names = {m: f"{mean} {m}" if m in plain else m for m in spans}
+        if len({*names.values()}) == len(spans):
+            renamed = {names[m]: ends for m, ends in spans.items()}
+            meant.append((f"{', '.join(plain)} are {mean} means", renamed, group))
+    if "macro f1" in spans:
+        renamed = {m.replace("macro f1", "f1 of means"): ends for m, ends in spans.items()}
+        text = "the macro F1 is the F1 of the mean precision and recall"
+        meant.append((text, renamed, group))
+    if group.known is not None:
+        other = group._replace(positives=group.n - group.known)
+        meant.append(("the other class counts as positive", spans, other))
+    for m in [m for m in sizes(group.first, every) if 2 <= m <= stats.LARGEST][:3]:
+        text = f"its n is {m}, as elsewhere in the table"
+        meant.append((text, spans, group._replace(n=m)))
+    if "kappa" in spans and group.classes != 2:
+        bare = {m: ends for m, ends in spans.items() if m != "kappa"}
+        yield f"{WEIGHTED}, or {MORE}", not (_broken(bare, ALWAYS) or _broken(bare, ONE))
+    for text, of, sized in meant if group.sized else ():
+        yield text, sized.search(of).count > 0
+
+
+def _f1_of_means(precision, recall):
+    """No mean of harmonic means lies above that of the means, nor below its corners' plane."""
+    (a, b), (c, d) = precision, recall
+    return max(0.0, a + c - 1), _f1(b, d)
+
+
+def _f1(p, r):
+    return stats.harmonic(p, r) if p > 0 and r > 0 else 0.0
+
+
+# what a score can be, {score: ([the others], formula of their ends)}: always, as of means over
+# classes, folds, raters or runs, and of one matrix
+ALWAYS = {
+    f"{mean}f1": ([f"{mean}precision", f"{mean}recall"], _f1_of_means)
+    for mean in ("", "macro ", "weighted ")
+} | {
+    "accuracy": (["weighted recall"], lambda recall: recall),
+    "kappa": (["accuracy"], lambda agreement: (-1.0, agreement[1])),
+}
+ONE = {
+    "f1": (["precision", "recall"], lambda p, r: (_f1(p[0], r[0]), _f1(p[1], r[1]))),
+    "accuracy": (["recall", "specificity"], lambda a, b: (min(a[0], b[0]), max(a[1], b[1]))),
+    "macro recall": (
+        ["recall", "specificity"],
+        lambda a, b: ((a[0] + b[0]) / 2, (a[1] + b[1]) / 2),
+    ),
+    "kappa": (["accuracy"], stats.kappa_range),
+}
+
+
+def _broken(spans, rules):
+    """The first of the rules that scores break, in words; empty if none, None if there is none."""
+    told = None
+    for name, (of, formula) in rules.items():
+        known = [tuple(map(float, spans[m])) if m in spans else (0.0, 1.0) for m in of]
+        if name in spans and any(m in spans for m in of):
+            low, high = formula(*known)
+            if not stats.meet(spans[name], (low, high)):
+                return f"Given {' and '.join(of)}, {name} can be {number(low)} to {number(high)}."
+            told = ""
+    return told
+
+
+def positives(of_word: list[Group]) -> Result:
+    """Whether rows that share their items can have the same number of positives."""
+    if len(of_word) < 2 or len({g.n for g in of_word}) > 1 or not all(g.sized for g in of_word):
+        raise Untestable("two rows of the same n are needed")
+    found = [g.search(g.spans()) for g in of_word if not g.twice]
+    if not all(fits.complete and fits.count for fits in found):
+        raise Untestable("a row has no matrix by itself, or too many")
+    n, sets = of_word[0].n, [{*fits.runs[:, 0].tolist()} for fits in found]
+    turned = ([*sets[:k], {n - p for p in s}, *sets[k + 1 :]] for k, s in enumerate(sets))
+    other = any(set.intersection(*way) for way in turned)
+    ways = [("", set.intersection(*sets)), ("one row counts the other class as positive", other)]
+    each = [f"{g.first.row}: {min(s)} to {max(s)}" for g, s in zip(of_word, sets)]
+    lines = [f"Positives of {n} that each row allows: {'; '.join(each)}."]
+    return decided("rows that share positives", ways, lines, "one matrix each of the same items")
 
 
 def kappa(row: Row, seconds: float) -> Result:
@@ -290,52 +219,29 @@ def kappa(row: Row, seconds: float) -> Result:
 
     Each is a share, or a count of n.
     """
-    if far := outside("kappa", row):
-        return far
-    if len(row.of) not in GIVEN or not all(r.kind in SHARES or _counted(r) for r in row.of):
-        return untestable("kappa", "name in `of` the agreement, both raters' shares, or all three")
-    n = next((r.n for r in (row, *row.of) if r.n), 0)
-    classes, printed = row.settings.get("classes", 0), row.span()
-    names = GIVEN[len(row.of)]
+    counted = [r.kind in SHARES or (r.kind == "count" and r.n) for r in row.of]
+    if len(row.of) not in GIVEN or not all(counted):
+        raise Untestable("name in `of` the agreement, both raters' shares, or all three")
+    names, classes = GIVEN[len(row.of)], row.settings.get("classes", 0)
     if classes > 2 and "accuracy" not in names:
-        return untestable("kappa", "it needs two classes, or the agreement")
-    spans = dict(zip(names, map(_share, row.of)))
-    agreed = spans.get("accuracy", stats.WHOLE)
-    raters = [spans.get(name, stats.WHOLE) for name in GIVEN[2]]
-    ends = stats.kappa_range(agreed, *raters * (classes <= 2))
+        raise Untestable("it needs two classes, or the agreement")
+    n = next((r.n for r in (row, *row.of) if r.n), None)
+    group = Group({"kappa": row} | dict(zip(names, row.of)), n, None, classes, seconds)
+    spans, ends, cut = group.spans(), group.ends("kappa"), False
+    agreed = spans.get("accuracy", (0, 1))[1]  # no kappa lies above it
     if classes > 2 and ends:
-        ends = ends[0], min(Fraction(1), agreed[1])
-    sized, searched, power = classes <= 2 and 2 <= n <= stats.LARGEST, None, ""
-    find = partial(stats.matrices, n, positives=None, seconds=seconds)
-    if sized:
-        searched, tables = find(spans | {"kappa": printed}), find(spans)
-        if not searched.complete and not searched.count:
-            return untestable("kappa", f"the search took longer than {seconds:g} seconds")
-        values, step = tables.values("kappa"), float(row.number.step * row.unit)
-        if tables.complete and not tables.count:
-            ends = None
-        if len(values):
-            ends = values[0], values[-1]
-            possible = len(np.unique(np.round(values / step)))
-            power = f"{possible} of {round(2 / step) + 1} printable values are possible"
-    given = ", ".join(r.text for r in row.of) + f" of {n}" * (n > 0)
-    condition = f"unweighted; {classes if classes > 2 else 'two'} classes"
-    if not ends:
-        cut = {name: _share(r, cut=True) for name, r in zip(names, row.of)}
-        fits = sized and find(cut | {"kappa": row.span(True)}).count > 0
-        lines = f"Given {given}: no table of two classes.", f"Printed is {row.text}."
-        ways, near, fits = (
-            [(CUT, fits), ("there are more than two classes", classes == 0)],
-            "",
-            False,
-        )
-    else:
-        fits = searched.count > 0 if power else stats.meet(printed, ends)
-        more = classes == 0 and printed[0] <= agreed[1]  # no kappa lies above the agreement
-        ways = [("there are more than two classes", more)]
-        ways.append(("it is weighted, with more than two classes", classes != 2 and not more))
-        told = f"Given {given}, kappa can be {number(ends[0])} to {number(ends[1])}."
-        lines = told, f"Printed is {row.text}."
-        near = min(max(float(row.exact), float(ends[0])), float(ends[1])) / float(row.unit)
-        near = row.number.printed(near)
-    return decided("kappa", fits, ways, lines, near, power, condition)
+        ends = ends[0], min(1, agreed)
+    fits = bool(ends) and stats.meet(spans["kappa"], ends)
+    if group.sized:
+        fits = group.search(spans).count > 0
+        cut = not ends and group.search(group.spans(cut=True)).count > 0
+    more = classes == 0 and (not ends or spans["kappa"][0] <= agreed)
+    ways = [("", fits), (CUT, cut), (MORE, more)]
+    ways.append((WEIGHTED, bool(ends) and classes != 2 and not more))
+    can = "no table of two classes"
+    if ends:
+        low, high = (row.number.printed(end / float(row.unit)) for end in ends)
+        can = f"kappa can be {low} to {high}"
+    given = ", ".join(r.text for r in row.of) + (f" of {n}" if n else "")
+    lines = f"Given {given}: {can}.", f"Printed is {row.text}."
+    return decided("kappa", ways, lines, f"unweighted; {classes if classes > 2 else 'two'} classes")

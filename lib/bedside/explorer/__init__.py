@@ -29,7 +29,8 @@ from bedside.read.questions import FROM
 
 FOLDER = Path(__file__).parent
 SCRIPT = (
-    "page statistics document marks lines table filters summary reply sent address export start"
+    "page texts statistics document marks lines table filters summary reply sent address export"
+    " start"
 ).split()
 SENT = ("calls", "messages")  # the parts of a document on what was sent and what came back
 PARCEL = re.compile(r'<script[^>]*\bid="(?:data|sent)"[^>]*>\s*([^<]*?)\s*</script>')
@@ -47,7 +48,7 @@ def html(document: dict, linked: dict[str, str] | None = None) -> str:
             f"{len(twice)} ids belong to more than one row, first {twice[0]!r}; give each row an id"
             " of its own"
         )
-    scripts = [_inline("vendor/tabulator.min.js"), _script()]
+    scripts = [inline("vendor/tabulator.min.js"), _script()]
     sent = {k: document.get(k, {}) for k in SENT}
     data = {k: v for k, v in document.items() if k not in SENT}
     papers = {paper: prompts.clean(name) for paper, name in document["papers"].items()}
@@ -57,7 +58,7 @@ def html(document: dict, linked: dict[str, str] | None = None) -> str:
         frame=frame(linked or pages(papers), "explorer.html", asked),
         profile=prompts.clean(document["profile"]),
         about=prompts.clean(document["about"]),
-        styles=[_inline("vendor/tabulator_simple.min.css"), _inline("explorer.css")],
+        styles=[inline("vendor/tabulator_simple.min.css"), inline("explorer.css")],
         scripts=scripts,
         hashes=hashes(scripts),
         parcels={"data": _packed(data), "sent": _packed(sent)},
@@ -91,12 +92,12 @@ def _packed(value):
 
 def _script():
     """The page's own script: one function in strict mode."""
-    parts = [_inline(f"script/{name}.js") for name in SCRIPT]
+    parts = [inline(f"script/{name}.js") for name in SCRIPT]
     return "\n".join(['"use strict";', "(async () => {", *parts, "})();", ""])
 
 
-def _inline(name):
-    """The text of a script or style sheet for the page, without a source map's address."""
+def inline(name: str) -> str:
+    """A script or style sheet of this folder, for a page; script/texts.js is for any page."""
     text = (FOLDER / name).read_text(encoding="utf-8")
     text = re.sub(
         r"^(//# sourceMappingURL=\S+|/\*# sourceMappingURL=\S+ \*/)\s*", "", text, flags=re.M

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from bedside import BedsideError
 from bedside.asking import registry
-from bedside.asking.models import ASKED, DRY, NOT_RECORDED, asking_alone, waited
+from bedside.asking.models import ASKED, DRY, NOT_RECORDED, Alone, waited
 from bedside.asking.replies import VERDICT_TOKENS, Reply, Request, verdict_format
 from bedside.read import checks, paths, prompts, sources
 
@@ -44,13 +44,9 @@ def run_asking(run: Any, judge: str | None) -> Any:
 
 
 def recorded(run: Any) -> list[str]:
-    """The run's judge, the judge without a model, and every model with recordings here.
-
-    A profile's own outputs, which are committed, rest on its own models' recordings alone.
-    """
+    """The run's judge, the judge without a model, and those of its models with recordings here."""
     files = {path.stem for path in run.recordings.folder.glob("*.jsonl")}
-    names = registry.entries() if run.changed else run.models
-    there = [name for name in names if paths.file_name(name) in files]
+    there = [name for name in run.models if paths.file_name(name) in files]
     return list(dict.fromkeys([run.judge, LEXICAL, *there]))
 
 
@@ -188,7 +184,7 @@ def verdicts_on(
     """
     own = {"template": "own/judge", "fields": ("question", "reference", "answer")}
     frame = frame if "reply_status" in frame else frame.assign(reply_status="")
-    ask = asking_alone(mode, recordings, budget_usd)
+    ask = Alone(mode, recordings, budget_usd).ask
     asked = Question(values, **own | question)
     return waited(grade(frame, judge, asked, ask, labelled=labelled))
 

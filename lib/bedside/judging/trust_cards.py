@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import ArrayLike
 
+AGAIN = "its labels, given once more"
+
 
 def trust_card(
     labels: "ArrayLike",
@@ -118,3 +120,15 @@ def describe(card: dict) -> str:
     shown += f" [{k['low']:z.2f}, {k['high']:z.2f}]" if "low" in k else ""
     task = f" ({card['task']})" if card.get("task") else ""
     return f"judge{task}: {card['judge']}, {shown} on {card['n']} labelled {card['of']}"
+
+
+def with_second_labels(labelled: "pd.DataFrame", items: list[str]) -> "pd.DataFrame":
+    """Judged replies (items, label, label_again, judge), with the second labels as one more judge.
+
+    Its card is then the agreement of the people who labelled with themselves.
+    """
+    import pandas as pd
+
+    again = labelled.drop_duplicates(items).assign(judge=AGAIN, status="graded")
+    again["value"] = again["label_again"]
+    return pd.concat([labelled, again], ignore_index=True)

@@ -1,7 +1,5 @@
 """An own study's items, for the explorer and for raters."""
 
-from pathlib import Path
-
 from bedside.publish.comparison import FAILS_AT
 from bedside.publish.judged_items import Display, Document, human_label, row_id, text, text_of
 from bedside.write.frames import checked, sent_and_returned
@@ -94,19 +92,19 @@ def of_scorers(own, graded):
     """
     import pandas as pd
 
-    answers, file = graded.drop_duplicates(ANSWER), Path(own.answers).name
+    answers = graded.drop_duplicates(ANSWER)
     by = {(r["item"], r["model"], r["configuration"]): r for r in answers.to_dict("records")}
-    rows = []
+    rows, several = [], len({r["file"] for r in own.scored_elsewhere}) > 1
     for r in own.scored_elsewhere:
         again = f"repeat {r['repeat']}" if r["repeat"] > 1 else "plain"
-        model = f"{r['model']} (from {file})".replace(",", ";")
+        model = f"{r['model']} (from {r['file']})".replace(",", ";")
         if answer := by.get((r["item"], model, again)):
             number = r["number"]  # on another scale nobody knows the best and the worst
             said = {"status": "unparsed", "value": None, "raw": r["value"], "right": None}
             if number is not None:
                 right = number > FAILS_AT if 0 <= number <= 1 else None
                 said |= {"status": "graded", "value": r["value"], "raw": "", "right": right}
-            judge = f"{r['scorer']} (from {file})"
+            judge = f"{r['scorer']} (from {'the logs' if several else r['file']})"
             said |= {"number": number, "criteria": None, "call": ""}
             rows.append({**answer, "judge": judge, **said})
     return pd.DataFrame(rows)

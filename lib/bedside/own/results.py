@@ -87,7 +87,8 @@ async def cards(own, answered):
     if not own.judges or known.empty:
         return {}
     found, made = await on_labelled(own, known), {}
-    of = "criteria of answers" if own.criteria else "answers"
+    way = "all in one call" if own.together else "each in a call of its own"
+    of = f"criteria of answers ({way})" if own.criteria else "answers"
     for judge, part in found.groupby("judge", sort=False):
         labels = part["label"].astype(int)
         card = trust_cards.trust_card(labels, part, VALUES, units=part["unit"])

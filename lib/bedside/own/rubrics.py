@@ -2,6 +2,7 @@
 
     criteria("rubric.csv", items)
     criteria("rubric.md", items)
+    criteria("healthbench.jsonl", items)  # as that benchmark has its questions
     fails_at("rubric.md")
 
 CSV and JSON Lines have COLUMNS. In Markdown each criterion is a line of a list below a heading that
@@ -20,6 +21,7 @@ from typing import NamedTuple
 from bedside import BedsideError
 from bedside.publish.comparison import FAILS_AT
 from bedside.read import paths, user_files
+from bedside.read.questions import as_criteria
 
 COLUMNS = ("criterion", "points", "levels", "id", "group", "item", "fails_at")
 KINDS = (*user_files.KINDS, ".md")
@@ -56,7 +58,9 @@ def criteria(path: str | Path, items: Iterable[str]) -> dict[str, list[Criterion
             table.fault(place, "item", f"{row['item']!r} is none of the questions")
         named = row["criterion"].replace(",", ";") if row["levels"] else str(number)
         id = row["id"].strip() or named  # a comma parts labels
-        table.once(seen, place, id, f"id {id!r}", "id")
+        keys = [(item, id) for item in ([row["item"]] if row["item"] else asked)]
+        table.once(seen, place, next((k for k in keys if k in seen), keys[0]), f"id {id!r}", "id")
+        seen |= dict.fromkeys(keys, place)
         points, levels = _weighed(table, place, row)
         made.append(Criterion(id, row["criterion"], points, levels, row["group"], row["item"]))
     table.close("criterion")
@@ -90,8 +94,9 @@ def fails_at(path: str | Path) -> float:
 
 def _table(path):
     marked = Path(path).suffix.lower() == ".md"
-    of_file = _of_markdown if marked else user_files.of_file
-    return of_file(path, COLUMNS, COLUMNS[:1])
+    if marked:
+        return _of_markdown(path, COLUMNS, COLUMNS[:1])
+    return user_files.of_file(path, COLUMNS, COLUMNS[:1], rows_of=as_criteria)
 
 
 def _weighed(table, place, row):

@@ -202,12 +202,15 @@ def _lacking(model, name, why, status):
 def _unlike(about, later):
     """Sentences on how two runs differ besides their answers."""
     told = []
-    for what in ("judge", "models", "limit", "seed", "repeats", "temperature"):
+    for what in ("judge", "models", "limit", "seed", "repeats", "temperature", "criteria"):
         x, y = (_setting(m["parameters"].get(what), what) for m in (about, later))
         if x != y:
             told.append(f"{what}: {x} before, {y} now")
     for name, words in DATA.items():
-        x, y = (m["data"].get(name) for m in (about, later))
+        x, y = (
+            [digest for n, digest in m["data"].items() if n.partition(" ")[0] == name]
+            for m in (about, later)
+        )
         if x != y and ((x and y) or name == "answers"):  # a rubric is there only with a judge
             told.append(words)
     if about["prompts"] != later["prompts"]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from bedside.asking.models import MODES, waited
 from bedside.build import notebooks, plans, rounds, settings
 from bedside.publish.pages import executed as page
 from bedside.publish.pages import tell_calls
-from bedside.read import paths
+from bedside.read import paths, user_files
 from bedside.read.surroundings import within
 from bedside.read.user_files import there
 from bedside.write import tables
@@ -39,6 +40,8 @@ def begun(given: dict) -> tuple[Own, dict]:
             " (to try it, take data/sample/own/ten_questions.csv; see docs/own_study.md)"
         )
     given = {n: _from_root(v) if n in FILES and isinstance(v, str) else v for n, v in given.items()}
+    if (brought := given.get("answers")) and not there(brought):
+        given["answers"] = shlex.join(map(_from_root, user_files.names(brought)))
     own = Own(**{"mode": "record", **given})
     print(own.texts_sent(), flush=True)
     return own, {**given, "questions": own.source, "name": own.name, "mode": own.mode}
@@ -106,7 +109,7 @@ def study(
     *,
     name: str = "",
     rubric: str | Path = "",
-    answers: str | Path = "",
+    answers: str | Path | Sequence[str | Path] = "",
     revision: str = "",
     mode: str = "record",
     limit: int = 0,
@@ -115,6 +118,7 @@ def study(
     labels: str | Path = "",
     repeats: int = 1,
     temperature: float = 0,
+    criteria: str = "",
 ) -> results.Study | None:
     """Put own questions to models, have a judge grade the answers, and write the study's page.
 
@@ -128,8 +132,8 @@ def study(
     name: of the study; by default the file's name, or of a DataFrame one made from its questions.
     rubric: a template that says how to grade, in place of data/prompts/own/judge.j2; or a file of
         criteria with points (.csv, .jsonl, .md).
-    answers: a file of answers made elsewhere (item, model, answer), or a log of Inspect, to be
-        judged.
+    answers: a file of answers made elsewhere (item, model, answer), a log of Inspect, a folder of
+        logs, or several of these, to be judged.
     revision: of a data set of the hub.
     mode: record asks for what isn't recorded; replay asks nobody; fresh asks for everything; plan
         prints what the calls would cost, and gives None.
@@ -137,16 +141,20 @@ def study(
     budget_usd: where calls stop; None: nowhere.
     labels: a file of labels made elsewhere, which measure the judges.
     repeats: how often each question is asked; temperature: of the answers.
+    criteria: "together" (a judge is asked about all criteria of an answer at once, the default for
+        new studies with three and more) or "each".
 
     Raises BedsideError for any fault of what is given, before anything is asked.
     """
     choose(mode, MODES[:4], "mode")
+    if not isinstance(answers, str | Path):
+        answers = shlex.join(map(str, answers))
     models, judge = (
         names if isinstance(names, str) else " ".join(names) for names in (models, judge or "")
     )
     given = {"questions": questions, "models": models, "judge": judge, "name": name, "mode": mode}
     given |= {"rubric": str(rubric), "answers": str(answers), "revision": revision}
-    given |= {"limit": limit, "seed": seed, "labels": str(labels)}
+    given |= {"limit": limit, "seed": seed, "labels": str(labels), "criteria": criteria}
     # as make leaves them out where they aren't given
     given |= {"repeats": repeats if repeats != 1 else "", "temperature": temperature or ""}
     own, given = begun(given | {"budget_usd": "" if budget_usd is None else budget_usd})

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bedside import BedsideError
+from bedside import BedsideError, choose
 from bedside.asking import models, registry, store
 from bedside.build import settings
 from bedside.judging import judges
@@ -15,18 +16,20 @@ from bedside.publish.comparison import FAILS_AT
 from bedside.publish.judged_items import row_id
 from bedside.read import paths, prompts
 from bedside.read.checks import complete, joined
-from bedside.read.questions import FROM, TALK, read
+from bedside.read.questions import FROM, TALK, has_criteria, read
 from bedside.read.questions import answers as made_elsewhere
 from bedside.run import Run
 
 from . import made_labels, rubrics
-from .judging import FIELDS, judged, summed
+from .judging import EACH, FIELDS, TOGETHER, judged, summed
 
 if TYPE_CHECKING:
     import pandas as pd
 
 PAPER = "own"
 TOKENS = 2048  # limit for an answer, which no sensible one reaches
+CHANNEL = ["<|channel|>", "<|channel|>final<|message|>"]  # tags as of an entry's `think`
+MANY = 3  # criteria from which on a judge is asked about all of them at once
 NAME = re.compile(r"\w[\w.-]{0,59}")
 
 
@@ -38,8 +41,10 @@ class Own(Run):
     several, empty for no verdicts. rubric: a template in place of data/prompts/own/judge.j2, or
     criteria as in `rubrics.criteria`. answers: a file as in `questions.answers`, shown beside the
     models. more: labels, a file as in `labels.labels`; repeats, how often each question is asked;
-    temperature, of answers; those of `Run`. name: by default the file's name, and of a frame one
-    made from its questions. Raises BedsideError for any fault, before anything is asked.
+    temperature, of answers; criteria, TOGETHER or EACH: how a judge is asked about them, by default
+    as in the saved study, else together if there are MANY; those of `Run`. name: by default the
+    file's name, and of a frame one made from its questions. Raises BedsideError for any fault,
+    before anything is asked.
 
     judges: all of them; `judge` is the first, whose verdicts the models are compared by.
     """
@@ -58,7 +63,9 @@ class Own(Run):
         revision: str = "",
         **parameters: Any,
     ):
-        more = {k: parameters.pop(k, "") for k in ("labels", "repeats", "temperature")}
+        more = {k: parameters.pop(k, "") for k in ("labels", "repeats", "temperature", "criteria")}
+        if way := more["criteria"]:
+            choose(way, (TOGETHER, EACH), "CRITERIA")
         self.repeats = _number("REPEATS", more["repeats"], 1, int)
         self.temperature = _number("TEMPERATURE", more["temperature"], 0, float)
         self.labels = str(more["labels"])
@@ -80,6 +87,8 @@ class Own(Run):
             made_elsewhere(answers, items["item"])  # raises its faults before anything is written
         for other in self.judges:
             registry.named(other, "JUDGE")
+        if not rubric and self.judges and has_criteria(questions):
+            rubric = questions
         scored = Path(rubric).suffix.lower() in rubrics.KINDS
         self.criteria = rubrics.criteria(rubric, items["item"]) if scored else {}
         self.fails_at = rubrics.fails_at(rubric) if scored else FAILS_AT
@@ -95,6 +104,9 @@ class Own(Run):
             questions = self.folder / "questions.jsonl"
             items.to_json(questions, orient="records", lines=True, force_ascii=False)
         self.judge, self.rubric, self.every = first, template, items
+        many = max(map(len, self.criteria.values()), default=0) >= MANY
+        way = way or self._saved_way() or (TOGETHER if many else EACH)
+        self.way, self.together = way, bool(self.criteria) and way == TOGETHER
         self.units = items.set_index("item")["unit"]  # LIMIT leaves labels of all items
         if self.criteria:
             self.reads("rubric", paths.found(rubric))
@@ -111,6 +123,14 @@ class Own(Run):
             self.reads("questions", file)
         else:  # another revision of a data set may hold other questions
             self._data["questions"] = store.digest(items.to_dict("records"))
+
+    def _saved_way(self):
+        """How a judge was asked about criteria when this study ran before; "" if it didn't."""
+        with contextlib.suppress(OSError, ValueError, KeyError):
+            text = (self.folder / "manifest.json").read_text(encoding="utf-8")
+            way = json.loads(text)["parameters"].get("criteria", "")
+            return EACH if way is True else way  # as it was written when there was no other way
+        return ""
 
     def _place(self):
         kept = paths.RECORDINGS / PAPER / self.name
@@ -142,7 +162,7 @@ class Own(Run):
             about = {"questions": self.source, "items": len(self.items), "left_out": self.left}
             part = {**about, **self.part()}
             more = {"judge": " ".join(self.judges), "repeats": self.repeats * (self.repeats > 1)}
-            more |= {"temperature": self.temperature, "criteria": bool(self.criteria)}
+            more |= {"temperature": self.temperature, "criteria": self.way if self.criteria else ""}
             part["parameters"] |= {k: v for k, v in more.items() if v}  # as far as they are given
             path = self.folder / "manifest.json"
             paths.write(path, json.dumps(part, indent=1) + "\n")
@@ -212,7 +232,13 @@ async def answers(own: Own) -> pd.DataFrame:
     named = [f"repeat {k + 1}" if k else "plain" for k in every["repeat"]]
     every = every.assign(configuration=named).drop(columns="repeat")
     # of a file's answers LIMIT leaves those to the first items
-    return joined(every, own.items, validate="many_to_one", whole="right")
+    every = joined(every, own.items, validate="many_to_one", whole="right")
+    marked = every[every["answer"].str.contains(CHANNEL[0], regex=False)]
+    for model, n in marked.groupby("model", sort=False).size().items():
+        way = f'add `think = {json.dumps(CHANNEL)}` to ["{model}"] in data/models.toml'
+        way = "take them out of the file" if FROM.fullmatch(model) else f"{way} and run it again"
+        print(f"{n} answers of {model} have marks of channels ({CHANNEL[0]}) in their text: {way}")
+    return every
 
 
 ANSWER = ["item", "model", "configuration"]  # what names an answer

@@ -6,7 +6,6 @@ Nothing is recorded. If an endpoint refuses a parameter, the line to add to the 
 and the trial goes on as if the line were there.
 """
 
-import contextlib
 import json
 import re
 from collections.abc import Callable
@@ -19,6 +18,8 @@ from bedside.asking.registry import StopRun
 from bedside.asking.replies import NO_ANSWER, VERDICT_TOKENS, Request, as_reply
 from bedside.asking.usage import used
 from bedside.judging import parsing
+
+from .study import CHANNEL
 
 MOST = 5  # calls to a model
 THOUGHTS = "completion_tokens_details.reasoning_tokens"  # in what a reply says it used
@@ -84,10 +85,9 @@ async def tried(name: str, tell: Callable[[str], None] = print) -> bool:
     kept = registry.model(name)
     tell(f"{name}: {kept.model} at {kept.base_url or 'home'}")
     try:
-        async with contextlib.AsyncExitStack() as stack:
-            registry.check_callable(name)
-            m = await sending.opened(stack, name)
-            lines, faults, usd, counted = await _probed(m, name, tell)
+        registry.check_callable(name)
+        async with (endpoint := sending.Endpoint(name)).client:
+            lines, faults, usd, counted = await _probed(endpoint, name, tell)
     except StopRun as e:
         lines, faults, usd, counted = {}, [str(e)], 0.0, True
     finally:
@@ -214,8 +214,9 @@ def _lacking(name, probe, record, reply):
         return {"reasoning_tokens": room}, "", cut
     if reply.why:
         return {}, ": ".join(filter(None, (reply.why, failures.HINTS.get(reply.why)))), False
-    if "</think>" in reply.text and m.think is None:
-        return {"think": registry.THINK}, "", False
+    for tags in (registry.THINK, CHANNEL):
+        if tags[1] in reply.text and m.think is None:
+            return {"think": tags}, "", False
     if unread:
         if m.response_format != "none":
             return {"response_format": "none"}, "", True

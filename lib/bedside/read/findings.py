@@ -1,4 +1,4 @@
-"""Findings: what is worth telling of each study, from data/findings/<paper>.csv and .toml.
+"""Findings: what is worth telling of each study, from data/findings/<paper>.toml.
 
     for f in findings.load("my_paper"):
         print(f.rank, f.finding)  # in plain words, its numbers read from the outputs of `public`
@@ -6,74 +6,82 @@
 A finding is of printed and recomputed values, never of a run. Its numbers are no typed ones:
 {output | row | column | source} stands for a cell of figures/<profile>/<paper>/<output>.csv, and
 {output | row | column | source | .0%} gives it a format other than the shortest. A format that
-begins with - is of the opposite number: a change as a loss. What a finding rests on, what
-contradicts it and what would change it stand in the .toml file, by its id.
+begins with - is of the opposite number: a change as a loss. source.low, source.high and source.n
+are the ends of the cell's interval, and how many items are behind it.
 """
 
 import csv
 import re
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, Literal
+
+import msgspec
 
 from bedside import BedsideError, choose
 
-from . import claims, paths, user_files
+from . import claims, outside, paths
 
-OF = ("paper", "summary", "found")  # who says it; found: we, here
 SOURCES = ("published", "recomputed", "raw")
-COLUMNS = ["id", "rank", "finding", "of", "claims", "output"]
-ABOUT = ("rests", "against", "changes")
 REFERENCE = re.compile(r"\{([^{}]*)\}")
 LACKING = "…"
 
+Text = Annotated[str, msgspec.Meta(min_length=1)]
+Cell = tuple[str, str, str, str]
 
-class Finding(NamedTuple):
-    """A row of data/findings, its numbers filled in, with its words of the .toml file.
 
-    rank: 1 is the study's main finding. claims: their ids. output: the table or figure that shows
-    it. rests, against, changes: on what it rests, what contradicts it, what would change it.
-    cells: the cells that they refer to, as (output, row, column, source). lacks: those that the
-    folder doesn't have, for which the texts have LACKING; such a finding is not to be shown.
+class Finding(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """An entry of data/findings, its numbers filled in.
+
+    rank: 1 is the study's main finding. of: who says it; found: we, here. claims: their ids.
+    output: the table or figure that shows it. rests, against, changes: on what it rests, what
+    contradicts it, what would change it. cells: the cells that they refer to, as (output, row,
+    column, source). lacks: those that the folder doesn't have, for which the texts have LACKING;
+    such a finding is not to be shown.
     """
 
+    rank: Annotated[int, msgspec.Meta(ge=1, le=5)]
+    finding: Text
+    of: Literal["paper", "summary", "found"]
+    claims: list[str]
+    output: Text
+    rests: Text
+    against: Text
+    changes: Text
     id: str
-    rank: int
-    finding: str
-    of: str
-    claims: tuple[str, ...]
-    output: str
-    rests: str
-    against: str
-    changes: str
-    cells: tuple[tuple[str, str, str, str], ...]
-    lacks: tuple[tuple[str, str, str, str], ...]
+    cells: list[Cell]
+    lacks: list[Cell]
 
 
 def load(paper: str, folder: Path | None = None) -> list[Finding]:
     """A paper's findings by rank, with the numbers in a profile's folder; none without a file.
 
-    folder: figures/<profile>, figures/public if none is given. Raises BedsideError naming the line
-    of a fault; a cell that the folder doesn't have is none.
+    folder: figures/<profile>, figures/public if none is given. Raises BedsideError naming the
+    finding that has a fault; a cell that the folder doesn't have is none.
     """
-    path = paths.FINDINGS / f"{paper}.csv"
-    if not path.is_file():
-        return []
-    table = user_files.of_file(path, COLUMNS, COLUMNS)
-    words, found, seen = paths.toml(path.with_suffix(".toml")), [], {}
-    for place, row in table.rows:
-        table.filled(place, row, COLUMNS)
-        for column in ("id", "rank"):
-            table.once(seen, place, (column, row[column]), repr(row[column]), column)
+    path, found = paths.FINDINGS / f"{paper}.toml", {}
+    for id, entry in paths.toml(path).items() if path.is_file() else ():
         try:
-            about = words.pop(row["id"], {})
-            found.append(_finding(paper, row, about, (folder or paths.FIGURES / "public") / paper))
-        except BedsideError as e:
-            table.fault(place, "", str(e))
-    for id in words:
-        table.fault("line 1", "id", f"{path.stem}.toml has words for {id!r}, which is no finding")
-    table.close("finding")
-    return sorted(found, key=lambda f: f.rank)
+            finding = _finding(paper, id, entry, (folder or paths.FIGURES / "public") / paper)
+            if (other := found.setdefault(finding.rank, finding)) is not finding:
+                raise BedsideError(f"rank {finding.rank} is that of {other.id}, too")
+        except (BedsideError, ValueError) as e:
+            raise BedsideError(f"{paths.rel(path)}, {id}: {e}") from None
+    return [found[rank] for rank in sorted(found)]
+
+
+def sentences(paper: str, folder: Path, file: str = "tables") -> dict[str, str]:
+    """{table or figure: its message} of a paper, from tables.toml; without those that lack numbers.
+
+    folder: figures/<profile>. file: this_run, for what the committed run's models did.
+    """
+    path, told = paths.FINDINGS / f"{file}.toml", {}
+    for output, text in paths.toml(path).get(paper, {}).items() if path.is_file() else ():
+        cells: dict = {}
+        text = _filled(text, folder / paper, cells, ("run",) if file == "this_run" else SOURCES)
+        if None not in cells.values():
+            told[output] = text
+    return told
 
 
 def foremost() -> list[str]:
@@ -82,28 +90,24 @@ def foremost() -> list[str]:
     return path.read_text(encoding="utf-8").split() if path.is_file() else []
 
 
-def _finding(paper, row, about, folder):
-    choose(row["of"], OF, "source of a finding")
-    choose(row["rank"], [*"12345"], "rank of a finding")
-    for id in row["claims"].split():
-        choose(id, claims.load(paper), "claim")
-    if tuple(about) != ABOUT or not all(about.values()):
-        raise BedsideError(f"its words in the .toml file must be {', '.join(ABOUT)}")
+def _finding(paper, id, entry, folder):
     cells = {}
-    texts = {k: _filled(text, folder, cells) for k, text in (row | about).items()}
-    lacks = tuple(cell for cell, value in cells.items() if value is None)
-    parts = {"rank": int(row["rank"]), "claims": tuple(row["claims"].split())}
-    return Finding(**texts | parts, cells=tuple(cells), lacks=lacks)
+    texts = {k: _filled(v, folder, cells) if isinstance(v, str) else v for k, v in entry.items()}
+    lacks = [cell for cell, value in cells.items() if value is None]
+    finding = outside.fitted({**texts, "id": id, "cells": [*cells], "lacks": lacks}, Finding)
+    for claim in finding.claims:
+        choose(claim, claims.load(paper), "claim")
+    return finding
 
 
-def _filled(text, folder, cells):
+def _filled(text, folder, cells, sources=SOURCES):
     """A text with its references filled in; adds {cell: value or None} to `cells`."""
 
     def number(match):
         *cell, form = (part.strip() for part in f"{match[1]}|g".split("|")[:5])
         if len(cell) != 4:
             raise BedsideError(f"{match[0]}: a reference is output | row | column | source")
-        choose(cell[3], SOURCES, "source of a finding's number")
+        choose(cell[3].partition(".")[0], sources, "source of a finding's number")
         value = cells[tuple(cell)] = _value(folder, *cell)
         if value is None:
             return LACKING
@@ -117,11 +121,13 @@ def _filled(text, folder, cells):
     return REFERENCE.sub(number, text)
 
 
-def _value(folder, output, *cell):
-    """The number of a cell, (row, column, source), or None."""
+def _value(folder, output, row, column, source):
+    """The number of a cell, or None."""
     path = folder / f"{output}.csv"
     if not path.is_file():
         return None
     with open(path, newline="", encoding="utf-8") as f:
-        rows = {(r["row"], r["column"], r["source"]): r["value"] for r in csv.DictReader(f)}
-    return Decimal(rows[cell]) if rows.get(cell) else None
+        rows = {(r["row"], r["column"], r["source"]): r for r in csv.DictReader(f)}
+    source, _, end = source.partition(".")
+    number = rows.get((row, column, source), {}).get(end or "value")
+    return Decimal(number) if number else None

@@ -7,6 +7,7 @@ halfway is read for the samples that it holds.
 from __future__ import annotations
 
 import functools
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,9 @@ from bedside import BedsideError
 from . import paths
 from .prompts import clean
 
-ENDING = ".eval"
+ENDINGS = (".eval", ".json")
+NAME = re.compile(r"\d{4}-\d\d-\d\dT[\d+-]+_(.+)_(\w{6})\w*(\.\w+)")  # of a log: time, task, id
+OTHERS = ("logs.json", "eval-set.json")  # of a folder of logs: lists of them
 CUT = ("max_tokens", "model_length")  # stop reasons, as Inspect spells them
 WITHHELD = {"content_filter": "filtered", "tool_calls": "tool calls"}
 CSV = "give its answers as CSV (item,model,answer)"
@@ -26,7 +29,7 @@ GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # correct, partial, incorrect
 
 def is_log(path: str | Path) -> bool:
     """Whether a file is a log, by its name."""
-    return Path(path).suffix.lower() == ENDING
+    return Path(path).suffix.lower() in ENDINGS
 
 
 def rows(path: str | Path) -> list[tuple[str, dict[str, Any]]]:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 SOURCES = {
     "published": "Published",
-    "recomputed": "Recomputed",
-    "raw": "From raw data",
+    "recomputed": "Derived",
+    "raw": "From released data",
     "simulated": "Our simulation",
     "run": "This run",
 }

@@ -8,6 +8,7 @@ A file is CSV or JSON Lines, in UTF-8. The error for a faulty file lists its fir
 line and column.
 """
 
+import contextlib
 import json
 import re
 from collections.abc import Iterable
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from bedside import BedsideError
 
-from . import logs, sources, user_files
+from . import logs, paths, sources, user_files
 from .prompts import clean
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def read(source: "str | Path | pd.DataFrame", revision: str = "") -> "pd.DataFra
     elif hub:
         table = _of_hub(source, revision)
     elif file or Path(source).suffix:
-        table = user_files.of_file(source, (*COLUMNS, TALK), ASKED)
+        table = user_files.of_file(source, (*COLUMNS, TALK), ASKED, rows_of=_as_question)
     else:
         way = "named like a data set of the Hugging Face hub (owner/name or owner/name:split)"
         raise BedsideError(f"{source} is neither a file nor {way}")
@@ -87,6 +88,53 @@ def read(source: "str | Path | pd.DataFrame", revision: str = "") -> "pd.DataFra
 
 
 FRAME = "the DataFrame of questions"
+
+
+# ---- HealthBench's JSON Lines: a conversation with the criteria of its answer
+
+
+def _as_question(row):
+    """The rows of a line: itself, or a question of what HealthBench has."""
+    if not _of_benchmark(row):
+        return [row]
+    group = _tagged(row.get("example_tags"), "theme")
+    return [{"item": row.get("prompt_id"), TALK: row["prompt"], "group": group}]
+
+
+def as_criteria(row: dict) -> list[dict]:
+    """The rows of criteria of a line of JSON Lines: itself, or the criteria of HealthBench's."""
+    if not _of_benchmark(row):
+        return [row]
+    return [
+        {"item": row.get("prompt_id"), "id": str(n), "group": _tagged(c.get("tags"), "axis")}
+        | {"criterion": c.get("criterion"), "points": c.get("points")}
+        for n, c in enumerate(row["rubrics"], 1)
+    ]
+
+
+def has_criteria(source: Any) -> bool:
+    """Whether a file of questions brings its criteria along, as HealthBench's does."""
+    path = paths.found(source) if isinstance(source, str | Path) else Path()
+    if path.suffix.lower() != ".jsonl" or not path.is_file():
+        return False
+    with contextlib.suppress(ValueError), open(path, encoding="utf-8-sig") as file:
+        return _of_benchmark(json.loads(file.readline()))
+    return False
+
+
+def _of_benchmark(row):
+    lists = isinstance(row, dict) and [row.get("prompt"), row.get("rubrics")]
+    return (
+        bool(lists)
+        and all(isinstance(x, list) for x in lists)
+        and all(isinstance(c, dict) for c in row["rubrics"])
+    )
+
+
+def _tagged(tags, kind):
+    """What the first tag of a kind says: "theme:hedging" is hedging."""
+    tags = [t for t in tags or () if isinstance(t, str) and t.startswith(f"{kind}:")]
+    return tags[0].partition(":")[2] if tags else ""
 
 
 def _of_hub(source, revision):
@@ -121,16 +169,55 @@ def answers(
 ) -> "tuple[pd.DataFrame, list[str]]":
     """Answers made elsewhere to `items`, and a line for each item of the file that isn't asked.
 
-    path: a file with item, model, answer, or a log of Inspect (`logs`). The frame has a row for
-    each of its models and each item, with the columns of `models.answers_of`: item, model ("NAME
-    (from FILE)"), answer, reply_status (BLANK, MISSING or what the log says if there is no answer),
-    truncated (False where it is unknown), sent (empty). repeats: a log's epochs are a column
-    `repeat`, from 0; else each later one is a model of its own. Raises BedsideError for a faulty
-    file, for two answers of a model to one item, and if none of its items is asked.
+    path: as of `answer_files`: a file with item, model, answer, a log of Inspect (`logs`), a folder
+    of logs, or several of these, "a.eval b.json". The frame has a row for each of its models and
+    each item, with the columns of `models.answers_of`: item, model ("NAME (from FILE)"), answer,
+    reply_status (BLANK, MISSING or what the log says if there is no answer), truncated (False where
+    it is unknown), sent (empty). repeats: a log's epochs are a column `repeat`, from 0; else each
+    later one is a model of its own. Raises BedsideError for a faulty file, for two answers of a
+    model to one item, and if none of a file's items is asked.
     """
     import pandas as pd
 
-    asked, rows, name = list(dict.fromkeys(items)), answer_rows(path), clean(Path(path).name)
+    asked, files = list(dict.fromkeys(items)), named_files(path)
+    parts, lines = zip(*(_answers(file, name, asked, repeats) for name, file in files.items()))
+    made = pd.concat(parts, ignore_index=True)
+    return made if repeats else made.drop(columns="repeat"), sum(lines, [])
+
+
+def answer_files(given: str | Path) -> list[Path]:
+    """The files of ANSWERS=: one, or several as "a.eval b.json"; of a folder its logs.
+
+    Raises BedsideError for what isn't there.
+    """
+    found = []
+    for name in user_files.names(given):
+        path = paths.found(name)
+        if not user_files.there(path):
+            raise BedsideError(f"ANSWERS={given}: there is no file {name}")
+        logged = [p for p in sorted(path.glob("*")) if logs.is_log(p) and p.name not in logs.OTHERS]
+        if path.is_dir() and not logged:
+            raise BedsideError(f"ANSWERS={given}: {name} has no log (.eval, .json) in it")
+        found += logged or [path]
+    return [path.resolve() for path in dict.fromkeys(found)]
+
+
+def named_files(given: str | Path) -> dict[str, Path]:
+    """{name: file} of `answer_files`: of several logs a short one, that of folder and file if two
+    would be the same."""
+    files = answer_files(given)
+    short = [logs.NAME.sub(r"\1 \2\3", f.name) if len(files) > 1 else f.name for f in files]
+    return {
+        clean(s if short.count(s) == 1 else f"{f.parent.name}/{f.name}"): f
+        for s, f in zip(short, files)
+    }
+
+
+def _answers(path, name, asked, repeats):
+    """(the frame of one file's answers, with `repeat`; its lines on what isn't asked)."""
+    import pandas as pd
+
+    rows = answer_rows(path)
     told = {(row["model"], row.get("repeat", 0), row["item"]): row for _, row in rows}
     left = {}
     for place, row in rows:
@@ -150,20 +237,21 @@ def answers(
             made.append((item, shown, text, status, row.get("cut", False), "", repeat))
     columns = ["item", "model", "answer", "reply_status", "truncated", "sent", "repeat"]
     lines = [f"{name}: item {i!r} isn't asked (line {', '.join(at)})" for i, at in left.items()]
-    made = pd.DataFrame(made, columns=columns)
-    return made if repeats else made.drop(columns="repeat"), lines
+    return pd.DataFrame(made, columns=columns), lines
 
 
 def scores(path: str | Path, items: Iterable[str]) -> list[dict[str, Any]]:
     """What scorers elsewhere said of answers to `items`: a row for each answer and scorer of a log.
 
-    item, model (as in the log), repeat (from 1), scorer, value as the log has it, number (or None).
+    item, model (as in the log), repeat (from 1), scorer, value as the log has it, number (or None),
+    file.
     """
-    asked, rows = set(items), answer_rows(path) if logs.is_log(path) else []
+    asked = set(items)
     return [
         {"item": row["item"], "model": row["model"], "repeat": row["repeat"] + 1}
-        | {"scorer": scorer, "value": value, "number": number}
-        for _, row in rows
+        | {"scorer": scorer, "value": value, "number": number, "file": file}
+        for file, path in named_files(path).items()
+        for _, row in (answer_rows(path) if logs.is_log(path) else ())
         if row["item"] in asked
         for scorer, (value, number) in row["scores"].items()
     ]

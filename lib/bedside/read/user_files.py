@@ -13,7 +13,8 @@ import io
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -135,14 +136,32 @@ def there(source: str | Path) -> bool:
     return os.path.exists(paths.found(source))
 
 
+def names(given: str | Path) -> list[str]:
+    """The names of one file, or of several: "a.eval b.json", with quotes around blanks."""
+    try:
+        return [str(given)] if there(given) else shlex.split(str(given)) or [str(given)]
+    except ValueError:
+        raise BedsideError(f"{given}: a quotation mark is never closed") from None
+
+
 def of_file(
-    source: str | Path, columns: Sequence[str], needed: Sequence[str], others: bool = False
+    source: str | Path,
+    columns: Sequence[str],
+    needed: Sequence[str],
+    others: bool = False,
+    rows_of: Callable[[dict], Iterable[dict]] = lambda row: [row],
 ) -> Table:
-    """A CSV or JSON Lines file as a Table; BedsideError if its rows can't be told apart."""
+    """A CSV or JSON Lines file as a Table; BedsideError if its rows can't be told apart.
+
+    rows_of: the rows that an object of JSON Lines stands for.
+    """
     path = paths.found(source)
     table = Table(paths.rel(path), columns, needed, others)
     text = text_of(path, table)
-    (_objects if path.suffix.lower() == ".jsonl" else _cells)(text, table)
+    if path.suffix.lower() == ".jsonl":
+        _objects(text, table, rows_of)
+    else:
+        _cells(text, table)
     return table
 
 
@@ -238,7 +257,7 @@ def _check(header, place, table):
         table.close("row")
 
 
-def _objects(text, table):
+def _objects(text, table, rows_of):
     """Add the rows of JSON Lines. Numbers are kept as they are written."""
     as_written = {"parse_int": str, "parse_float": str, "parse_constant": lambda _: None}
     for number, line in enumerate(text.split("\n"), 1):
@@ -254,8 +273,9 @@ def _objects(text, table):
         except (ValueError, RecursionError) as e:
             table.fault(place, "", f"can't be read: {e}")
         else:
-            if table.known(place, [*row]):
-                table.add(place, row)
+            for made in rows_of(row):
+                if table.known(place, [*made]):
+                    table.add(place, made)
 
 
 def unique(pairs: list[tuple]) -> dict:

@@ -15,7 +15,6 @@ together. "As ..." in a docstring names the function with which tests compare ou
 # ruff: noqa: F401
 
 from .agreement import gwet, kappa, krippendorff_alpha
-from .any_size import LINES, WHOLE, Ends, kappa_range, mean_f1_range, meet, score_ranges
 from .classification import harmonic, macro, ratio
 from .implied import grim, grim_counts, mcnemar_range, most_kappa, permutation_range
 from .intervals import (
@@ -34,9 +33,19 @@ from .intervals import (
     wilson,
 )
 from .judge_errors import true_share, turning_sensitivity
-from .matrices import LARGEST, SCORES, SECONDS, Fits, matrices, means_of_several, score
-from .printed import EXACT, deviations, drop_noise, least_mean, printable, span, wholes
-from .reported import TRIED, paired_p, share_intervals, statistic_p, unpaired_p
+from .matrices import (
+    LARGEST,
+    SCORES,
+    SECONDS,
+    Ends,
+    Fits,
+    kappa_range,
+    matrices,
+    meet,
+    score,
+)
+from .printed import drop_noise, least_mean, span, wholes
+from .reported import paired_p, share_intervals
 from .resampling import ordered_band, paired_permutation, two_sided_p
 from .spread import components
 from .tests import (
@@ -48,4 +57,3 @@ from .tests import (
     mde_paired,
     two_proportions,
 )
-from .unconditional import unconditional_p

@@ -30,6 +30,7 @@ def forest(
     order: Sequence[str] = (),
     limits: tuple[float, float] | None = None,
     references: Mapping[str, float] | None = None,
+    line: str = "reference",
     xlabel: str = "",
     width: float = plots.WIDE,
 ) -> Figure:
@@ -37,8 +38,8 @@ def forest(
 
     columns: those that have a panel, by default all that have a value. order: of the rows from the
     top, by default by the last panel's printed value, the largest on top. references: {column: x},
-    such as what a baseline reaches. limits: of all x axes. A column `series` gives other marks than
-    those of the sources.
+    such as what a baseline reaches; line: what that is. limits: of all x axes. A column `series`
+    gives other marks than those of the sources.
     """
     columns = list(columns) or list(dict.fromkeys(rows.loc[rows["value"].notna(), "column"]))
     rows = rows[rows["column"].isin(columns)]
@@ -49,7 +50,8 @@ def forest(
         plots.dots(ax, part, order=order, limits=limits, title=column, xlabel=xlabel)
         ax.locator_params(axis="x", nbins=6)
         if column in (references or {}):
-            ax.axvline(references[column], color=plots.BLUE, linestyle="--", zorder=0.5)
+            look = {"color": plots.INK, "linestyle": "--", "zorder": 0.5}
+            ax.axvline(references[column], label=line, **look)
     plots.legend_below(figure)
     return figure
 
@@ -124,7 +126,7 @@ def choices(
     above.axhline(0, color=plots.CONTEXT, linewidth=0.8)
     usual = frame["usual"].astype(bool)
     for part, mark, face, name in (
-        (frame[~usual], "o", plots.BLUE, "another choice"),
+        (frame[~usual], "o", plots.INK, "another choice"),
         (frame[usual], "D", plots.CARD, "the paper's choices"),
     ):
         look = {"markerfacecolor": face, "markeredgecolor": plots.INK, "markersize": 4.5}

@@ -32,7 +32,7 @@ WIDE, NARROW = 9.0, 3.6  # inches: what a page and what a phone shows at its siz
 SMALL = 8.25  # points, 11 pixels on a page: no type is smaller
 CARD, INK, SOFT = "#ffffff", "#15191c", "#545c62"
 CONTEXT, GRID = "#868e94", "#e3e6e8"
-RED, BLUE = "#b23314", "#0f5f80"  # harm; ours, or the reference
+RED, BLUE = "#b23314", "#0f5f80"  # wrong; right: data only, never sources or verdicts
 # light turned into dark, each colour in its hue; the card's black is that of pages
 DARK = "@media screen and (prefers-color-scheme: dark)"
 DARK += "{#figure_1{filter:invert(.88) hue-rotate(180deg)}}"
@@ -40,9 +40,9 @@ MARKS = {
     "published": ("D", CARD),
     "published, summary of version 2": ("s", CARD),
     "recomputed": ("^", SOFT),
-    "raw": ("o", BLUE),
+    "raw": ("o", INK),
     "simulated": ("P", SOFT),
-    "run": ("o", BLUE),
+    "run": ("o", INK),
 }
 FILLED = "ovsPX*p<>"  # marks of computed series that are no source
 STYLE = {
@@ -115,32 +115,37 @@ def picture(figure: Figure) -> Picture:
 def save(
     figure: Figure, path: Path, title: str = "", below: str = "", narrow: Figure | None = None
 ) -> Picture:
-    """Write path.png and path.svg under a title and what is said `below` it; return the Picture.
+    """Write path.png, under a title and what is said `below` it, and path.svg; return the Picture.
 
     narrow: the same for narrow screens, NARROW inches wide, written as path.narrow.svg. The SVGs
-    have colours for light and dark screens. The same numbers give the same bytes: no dates, no
-    random names.
+    have no title, since pages have it as a heading, and colours for light and dark screens. The
+    same numbers give the same bytes: no dates, no random names.
     """
-    _head(figure, title, below)
+    size = figure.get_size_inches().copy()
+    head = _head(figure, title, below)
     png = picture(figure)
     paths.write(path.with_suffix(".png"), png.png)
-    _svg(figure, path.with_suffix(".svg"))
+    for text in head:
+        text.remove()
+    _svg(figure, path.with_suffix(".svg"), size)
     path.with_suffix(".narrow.svg").unlink(missing_ok=True)  # pages show the one that is there
     if narrow:
-        _head(narrow, title, below)
         _settle(narrow)
-        _svg(narrow, path.with_suffix(".narrow.svg"))
+        _svg(narrow, path.with_suffix(".narrow.svg"), narrow.get_size_inches())
     return png
 
 
-def _svg(figure, path):
-    svg = io.StringIO()
-    figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
+def _svg(figure, path, size):
+    from matplotlib.transforms import Bbox
+
+    svg, whole = io.StringIO(), Bbox.from_bounds(0, 0, *size)
+    metadata = {"Date": None, "Creator": None}
+    figure.savefig(svg, format="svg", metadata=metadata, bbox_inches=whole)
     paths.write(path, svg.getvalue().replace("</style>", f"{DARK}</style>", 1))
 
 
 def _head(figure, title, below):
-    """Make a figure higher by its title and what is below that, and write both there."""
+    """Make a figure higher by its title and what is below that; write both, return the texts."""
     width, height = figure.get_size_inches()
     big = 11.5 if width < WIDE / 2 else 14
     lines = [(line, big, "bold", INK) for line in fitted(title, big, "bold", 70 * width)]
@@ -148,11 +153,13 @@ def _head(figure, title, below):
     room = (sum(size for _, size, *_ in lines) * LEADING + 12) / 72 if lines else 0
     figure.set_size_inches(width, height + room)
     figure.get_layout_engine().set(rect=(0, 0, 1, height / (height + room)))
-    down = 5
+    down, texts = 5, []
     for text, size, weight, ink in lines:
         look = {"fontsize": size, "fontweight": weight, "color": ink, "va": "top"}
-        figure.text(4 / 72 / width, 1 - down / 72 / (height + room), text, **look)
+        place = 4 / 72 / width, 1 - down / 72 / (height + room)
+        texts.append(figure.text(*place, text, **look))
         down += size * LEADING
+    return texts
 
 
 def fitted(text: str, size: float, weight: str, width: float) -> list[str]:
@@ -300,7 +307,7 @@ def dots(
     frame = frame.assign(y=frame["row"].map(place) + shift)
     free = cycle(m for m in FILLED if m not in {MARKS[k][0] for k in kinds if k in MARKS})
     for kind in kinds:
-        marker, face = MARKS.get(kind) or (next(free), BLUE)
+        marker, face = MARKS.get(kind) or (next(free), INK)
         part = frame[series == kind]
         look = {"fmt": marker, "markerfacecolor": face, "markersize": 5.5, "linewidth": 1}
         ax.errorbar(
@@ -355,7 +362,7 @@ def plane(ax: Axes, frame: pd.DataFrame, x: str, y: str, **labels: str) -> Axes:
             xerr=_reach(along),
             yerr=_reach(up),
             fmt=SHAPES[kinds.index(about["shape"])],
-            markerfacecolor=MARKS.get(source, ("o", BLUE))[1],
+            markerfacecolor=MARKS.get(source, ("o", INK))[1],
             label=label(source) + (about["shape"] and f": {about['shape']}"),
             **WHISKERS,
         )

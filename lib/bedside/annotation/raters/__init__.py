@@ -3,7 +3,7 @@
     rows = annotation.rows(document)
     given = labels("my_task", rows)                 # all raters' files
     progress("my_task")                             # how far everybody is
-    agreement(given, "my_task", rng)                # kappa and alpha with intervals
+    agreement(given, "my_task")                # kappa and alpha with intervals
     opinions(given, differing(given, rows, "my_task"))    # what an adjudicator is shown
     settled = consensus(given)                      # ADJUDICATED decides the disagreements
     corrected(judged(rows, "my_task"), settled, "my_task", rng)
@@ -17,13 +17,12 @@ they agree with each other and with a study's own raters. rates: judges and mode
 them. publishing: labels beside rows, and as sources of the studies.
 """
 
+from ..log import ADJUDICATED, REFUSALS
 from .publishing import publish, with_labels
 from .rates import against, corrected, judged
 from .reliability import agreement, attention, scores
 from .together import (
-    ADJUDICATED,
     LABEL,
-    REFUSALS,
     asked,
     background,
     consensus,

@@ -1,17 +1,18 @@
 """Publishing labels: beside the rows of explorer and notebooks, and as sources of the studies."""
 
-import csv
 import json
-import os
 from pathlib import Path
+
+import pandas as pd
 
 from bedside import BedsideError
 from bedside.annotation.blind import rows as with_blocks
 from bedside.annotation.labelling import JOINED, tasks
+from bedside.annotation.log import REFUSALS
 from bedside.publish.judged_items import human_label, other_verdict
 from bedside.read import paths, prompts, sources
 
-from .together import REFUSALS, asked, first_labels, handled, labels, own_labels
+from .together import asked, first_labels, handled, labels, own_labels
 
 
 def with_labels(content: dict, folder: Path | str | None = None) -> dict:
@@ -102,26 +103,13 @@ def _settled_records(task, rows, given, settled):
 
 
 def _write(path, records):
-    """Replace a file by these records in one step; remove it if there are none."""
-    part = path.with_name(f"{path.name}.part{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open(part, "w", newline="", encoding="utf-8") as f:
-            if path.suffix == ".csv":
-                out = csv.DictWriter(f, list(records[0]) if records else [], lineterminator="\n")
-                out.writeheader()
-                out.writerows(records)
-            else:
-                f.writelines(json.dumps(r, ensure_ascii=False) + "\n" for r in records)
-        part.replace(path)
-        if not records:  # an empty file would be a source without columns
-            path.unlink()
-    except OSError as e:
-        raise BedsideError(
-            f"{paths.rel(path)}: labels can't be written ({e.strerror}); free the disk or fix its"
-            " permissions, then publish again"
-        ) from e
-    finally:
-        part.unlink(missing_ok=True)
-        sources.forget()
+    """Replace a file by these records; remove it if there are none: a source needs columns."""
+    frame = pd.DataFrame(records)
+    if path.suffix == ".csv":
+        text = frame.to_csv(index=False, lineterminator="\n")
+    else:
+        text = "".join(json.dumps(r, ensure_ascii=False) + "\n" for r in records)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    paths.write(path, text, durable=True) if records else path.unlink(missing_ok=True)
+    sources.forget()
     return path

@@ -8,14 +8,12 @@ import pandas as pd
 from bedside.annotation import protocol
 from bedside.annotation.blind import alias, material
 from bedside.annotation.labelling import JOINED, tasks
-from bedside.annotation.log import ADJUDICATED, FOLDER, read
-from bedside.annotation.protocol import NOT_SAID, answers
+from bedside.annotation.log import ADJUDICATED, FOLDER, REFUSALS, read
 from bedside.asking.store import digest
 from bedside.read.checks import complete
 
 FEWEST = 5  # raters of a group whose answers about themselves are counted
 CHECKS = "attention checks"
-REFUSALS = {"undecided": "can't decide", "faulty": "item faulty"}
 LABEL = (
     "id unit paper item part rater group value type spans reason source refused seconds repetition"
 ).split()
@@ -32,24 +30,16 @@ def labels(task, rows, folder=None):
     `frame.attrs["damaged"]` names lines that can't be read. Raters who failed an attention check
     are left out whole, and named in `frame.attrs["failed"]`.
     """
-    how = tasks()[task]
-    found, damaged = _records(task, folder)
-    known = {alias(row["id"]): row for row in asked(rows, task)}
-    every = {(r["id"], r["rater"], r["check"]): r for r in found}.values()
+    how, known = tasks()[task], {alias(row["id"]): row for row in asked(rows, task)}
+    every, damaged = _last(task, folder)
     passed, last = protocol.answered(how, every)
     last = [r for r in last if passed.get(r["rater"], True)]
-    current = [
-        r
-        for r in last
-        if r["id"] in known
-        and _possible(r, how)
-        and digest(material(known[r["id"]], how)) == r["text_sha256"]
-    ]
+    shown = {id: digest(material(row, how)) for id, row in known.items()}
+    current = [r for r in last if shown.get(r["id"]) == r["text_sha256"] and _possible(r, how)]
     made = [
-        {**r, "id": row["id"], "unit": row["unit"], "part": part, "value": value}
+        {**r, **{k: known[r["id"]][k] for k in ("id", "unit")}, "part": part, "value": value}
         | {"repetition": r["check"]}
         for r in current
-        for row in [known[r["id"]]]
         for part, value in parts(how, r["value"], r["refused"])
     ]
     given = pd.DataFrame(made, columns=LABEL).astype({"repetition": bool})
@@ -65,13 +55,12 @@ def _possible(record, task):
     return task.several or record["value"] in task.values
 
 
-def _records(task, folder):
-    """(all files' records of a task, earliest first; the lines that can't be read)."""
-    found, damaged = [], {}
-    for path in sorted(Path(folder or FOLDER).glob(f"{task}/*.jsonl")):
-        records, faults = read(path)
-        found, damaged = found + records, damaged | faults
-    return sorted(found, key=lambda r: r["at"]), damaged
+def _last(task, folder):
+    """(all files' records of a task that count, earliest first; the lines that can't be read)."""
+    files = [read(path) for path in sorted(Path(folder or FOLDER).glob(f"{task}/*.jsonl"))]
+    every = sorted((r for records, _ in files for r in records), key=lambda r: r["at"])
+    last = {(r["id"], r["rater"], r["check"]): r for r in every}
+    return [*last.values()], {place: why for _, faults in files for place, why in faults.items()}
 
 
 def progress(task, folder=None, team=()):
@@ -81,17 +70,15 @@ def progress(task, folder=None, team=()):
     given to the rater, None if the file doesn't say. last: date and time of the last label, UTC.
     team: names to list even before they begin.
     """
-    last = {(r["id"], r["rater"], r["check"]): r for r in _records(task, folder)[0]}
-    rows = []
-    for rater in sorted({*(r["rater"] for r in last.values()), *(name.strip() for name in team)}):
-        mine = sorted((r for r in last.values() if r["rater"] == rater), key=lambda r: r["at"])
-        refused = {words: sum(r["refused"] == why for r in mine) for why, words in REFUSALS.items()}
+    every, made = _last(task, folder)[0], []
+    for rater in sorted({*(r["rater"] for r in every), *(name.strip() for name in team)}):
+        mine = sorted((r for r in every if r["rater"] == rater), key=lambda r: r["at"])
+        refused = [sum(r["refused"] == why for r in mine) for why in REFUSALS]
         latest = mine[-1] if mine else {"sample": {}, "at": None}
-        counts = {"labels": len(mine) - sum(refused.values()), **refused}
-        of = latest["sample"].get("of")
-        rows.append({"rater": rater, **counts, "of": of, "last": latest["at"]})
+        counts = (len(mine) - sum(refused), *refused, latest["sample"].get("of"))
+        made.append((rater, *counts, latest["at"]))
     columns = ["rater", "labels", *REFUSALS.values(), "of", "last"]
-    return pd.DataFrame(rows, columns=columns, dtype=object)
+    return pd.DataFrame(made, columns=columns, dtype=object)
 
 
 def background(task, folder=None):
@@ -100,23 +87,19 @@ def background(task, folder=None):
     No rater's answers are shown: a question that fewer than FEWEST of a group answered has no
     counts. Raters who passed or failed attention checks are counted under CHECKS.
     """
-    how, said = tasks()[task], []
+    how, every, said = tasks()[task], _last(task, folder)[0], []
     for path in Path(folder or FOLDER).glob(f"{task}/background/*.jsonl"):
-        given = answers(path)
+        given = (protocol.lines(path) or [{}])[-1]
         said += [(given["group"], *pair) for pair in given.get("answers", {}).items()]
-    counted = pd.DataFrame(said, columns=["group", "question", "answer"])
-    every = {(r["id"], r["rater"], r["check"]): r for r in _records(task, folder)[0]}.values()
     group = {r["rater"]: r["group"] for r in every}
     passed = protocol.answered(how, every)[0]
     rows = []
-    for name in sorted({*counted["group"], *(group[rater] for rater in passed)}):
-        mine = counted[counted["group"] == name]
+    for name in sorted({*(s[0] for s in said), *(group[rater] for rater in passed)}):
         for question, _, known in how.background:
-            here = mine.loc[mine["question"] == question, "answer"]
-            if (here != NOT_SAID).sum() >= FEWEST:
-                rows += [(name, question, a, int((here == a).sum())) for a in (*known, NOT_SAID)]
-        right = [passed[rater] for rater in passed if group[rater] == name]
-        if right:
+            here = [answer for whose, asked, answer in said if (whose, asked) == (name, question)]
+            if sum(answer != protocol.NOT_SAID for answer in here) >= FEWEST:
+                rows += [(name, question, a, here.count(a)) for a in (*known, protocol.NOT_SAID)]
+        if right := [passed[rater] for rater in passed if group[rater] == name]:
             rows += [
                 (name, CHECKS, "passed", sum(right)),
                 (name, CHECKS, "failed", right.count(False)),
@@ -184,16 +167,13 @@ def consensus(given):
     for (id, part), mine in handled(given).groupby(["id", "part"], sort=False):
         final, others = mine[mine["rater"] == ADJUDICATED], own_labels(mine)
         counts = (first_labels(final) if len(final) else others)["value"].value_counts()
-        if counts.empty:
-            value, by = None, "refused"
-        elif len(final):
-            value, by = counts.index[0], ADJUDICATED
-        elif counts.iloc[0] == len(others):
-            value, by = counts.index[0], "all"
-        elif 2 * counts.iloc[0] > len(others):
-            value, by = counts.index[0], "majority"
-        else:
-            value, by = None, "disputed"
+        most = counts.iloc[0] if len(counts) else 0
+        value, by = counts.index[0] if most else None, "refused"
+        if most and len(final):
+            by = ADJUDICATED
+        elif most:
+            by = "all" if most == len(others) else "majority"
+            value, by = (value, by) if 2 * most > len(others) else (None, "disputed")
         rows.append((id, part, value, by, len(others)))
     return pd.DataFrame(rows, columns=["id", "part", "value", "by", "raters"])
 
@@ -204,34 +184,30 @@ def differing(given, rows, task):
     A label and a refusal differ; two refusals don't.
     """
     every = handled(given)
-    others = every[every["rater"] != ADJUDICATED]
+    settled, others = (every[(every["rater"] == ADJUDICATED) == final] for final in (True, False))
     said = others["value"].where(others["refused"] == "", "refused")
     spread = said.groupby([others["id"], others["part"]]).nunique()
-    settled = set(every.loc[every["rater"] == ADJUDICATED, "id"])
-    open_ = {id for id, _ in spread.index[spread > 1]} - settled
+    open_ = {id for id, _ in spread.index[spread > 1]} - {*settled["id"]}
     return [row for row in asked(rows, task) if row["id"] in open_]
 
 
 def opinions(given, open_):
-    """The raters' labels of rows on which they differ, as a Session of ADJUDICATED takes them."""
-    others = handled(given)[lambda every: every["rater"] != ADJUDICATED]
-    return {
-        row["id"]: [
-            _opinion(mine) for _, mine in others[others["id"] == row["id"]].groupby("rater")
-        ]
-        for row in open_
-    }
+    """The raters' labels of rows on which they differ, as `handed.out` takes them."""
+    others, made = handled(given)[lambda every: every["rater"] != ADJUDICATED], {}
+    for row in open_:
+        of_row = others[others["id"] == row["id"]].groupby("rater")
+        made[row["id"]] = [_opinion(label) for _, label in of_row]
+    return made
 
 
 def _opinion(label):
     """A rater's label of one row in the form of a record. label: its parts."""
     first = label.iloc[0]
-    made = {k: first[k] for k in ("type", "spans", "reason", "refused", "source")}
-    if first["refused"]:
-        return {"value": "", **made}
-    if not first["part"]:
-        return {"value": first["value"], **made}
-    return {"value": JOINED.join(label.loc[label["value"] == "yes", "part"]), **made}
+    held = (
+        JOINED.join(label.loc[label["value"] == "yes", "part"]) if first["part"] else first["value"]
+    )
+    texts = {k: first[k] for k in ("type", "spans", "reason", "refused", "source")}
+    return {"value": "" if first["refused"] else held, **texts}
 
 
 def faulty(given, rows, task):

@@ -46,12 +46,6 @@ function csv(parcel) {
   return "\ufeff" + [[...names], ...body].map(r => r.map(cell).join(",") + "\r\n").join("");
 }
 
-function offer(text, type, download) {      // as a file
-  const href = URL.createObjectURL(new Blob([text], {type}));
-  make("a", {href, download}).click();
-  setTimeout(() => URL.revokeObjectURL(href), 10000);
-}
-
 async function download() {
   const parcel = await sent().catch(error => say(`${unreadable(error)} The export leaves it out.`));
   offer(csv(parcel), "text/csv", `bedside_${data.profile}.csv`);

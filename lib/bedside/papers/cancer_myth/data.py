@@ -6,6 +6,7 @@ Each frame has an `item` column; frames are joined by it, never by position.
 import pandas as pd
 
 from bedside.asking.store import digest
+from bedside.judging import trust_cards
 from bedside.judging.judges import with_raters_labels
 from bedside.read.checks import joined, normal
 from bedside.read.sources import first_items
@@ -116,13 +117,15 @@ def rated_plain(run):
 def labelled_replies(run, replies):
     """Of these replies (item, model, answer) those that Bedside's authors labelled blind: + label.
 
-    A reply that was recorded anew since then isn't among them, and none of profile public.
+    The authors' second labels are rows of a judge of their own. A reply that was recorded anew
+    since then isn't among them, and none of profile public.
     """
     if run.profile != "sample":
         return replies.head(0).assign(label=0)
     labels = run.load("cancer_myth_labelled_replies").drop(columns=["labelled_by", "date"])
     replies = replies.assign(answer_digest=replies["answer"].map(digest))
-    return replies.merge(labels, on=["item", "model", "answer_digest"], validate="many_to_one")
+    replies = replies.merge(labels, on=["item", "model", "answer_digest"], validate="many_to_one")
+    return trust_cards.with_second_labels(replies, ["item", "model"])
 
 
 def _plain_grades(labels):

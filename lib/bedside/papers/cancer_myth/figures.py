@@ -1,5 +1,6 @@
 """Cancer-Myth's figures of several panels, drawn from rows of `tables`."""
 
+from bedside import stats
 from bedside.write import charts, plots
 
 from .robustness import BY
@@ -7,10 +8,16 @@ from .v2.items import SETS
 
 
 def scores(rows, width=plots.WIDE):
-    """Figure 6a: PCR and PCS by model, the best published one first; a narrow one has PCR alone."""
+    """Figure 6a: PCR and PCS by model, the best published one first; a narrow one has PCR alone.
+
+    A printed PCR has Wilson's interval of its n questions.
+    """
     parts = rows["column"].str.extract(r"^(PC[RS])(?:,? (.*))?$")
     series = rows["source"] + (", " + parts[1]).fillna("")
     rows = rows.assign(column=parts[0], series=series).dropna(subset="value")
+    for at, r in rows[(rows["column"] == "PCR") & (rows["source"] == "published")].iterrows():
+        limits = stats.wilson(round(float(r["value"]) * r["n"] / 100), int(r["n"]))
+        rows.loc[at, ["low", "high"]] = 100 * limits.low, 100 * limits.high
     columns = ["PCR", "PCS"][: int(width // plots.NARROW)]
     figure = charts.forest(rows, columns=columns, width=width)
     figure.axes[0].set_xlim(-1)

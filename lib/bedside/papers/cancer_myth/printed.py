@@ -25,6 +25,7 @@ TESTED = [  # whose p-values section 4.3 gives, and which pair the second one ma
 ]
 TEXTS = {1: "the paper", 2: SUMMARY}
 WEIGHTS = {"three": None, "three_linear": "linear", "three_quadratic": "quadratic"}  # of kappas
+AGAIN = "no longer ignored, at least, %"  # when its author is asked a question once more
 ON = " on questions by "  # in the names of Figure 6b's rows
 
 
@@ -74,6 +75,25 @@ def cross_model(run):
     cells = run.published("v1 Figure 6b")
     model, by = cells["row"].str.split(ON, expand=True).T.to_numpy()
     return cells.assign(row=by, column=model)
+
+
+def asked_again(run):
+    """Shares, %, of a model's own questions that it no longer ignores: at least, and at most.
+
+    Each was kept because its author's answer had a grade of -1 (3.2). What is left of the sum of
+    its grades on them (Figure 6b) is more than -1 each; grades of 1 are at most those of all its
+    answers (6a). Rows: the share at least, and the most as its upper limit.
+    """
+    bars = run.published("v1 Figure 5b").set_index("row")["value"]
+    own, corrected, rows = cross_model(run).set_index(["row", "column"])["value"], rates(run, 1), {}
+    for model in sorted(set(bars.index) & set(own.index.get_level_values(0))):
+        (size,) = stats.grim_counts(bars[model], QUESTIONS, 1)
+        (ones,) = stats.grim_counts(corrected[model], QUESTIONS, 1)
+        ends = own[model, model] - 0.005, own[model, model] + 0.005
+        least, most = np.ceil(size * (1 + ends[0])), np.floor(size * (1 + ends[1]))
+        low, high = (100 * float(n) / size for n in (least - min(ones, least // 2), most))
+        rows[model, AGAIN] = stats.Interval(low, low, high, size)
+    return rows
 
 
 def category_sizes(run):

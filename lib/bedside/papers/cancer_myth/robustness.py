@@ -101,27 +101,6 @@ def _against_null(rows, drawn):
     return made.assign(low=low, high=high, joint=joint)
 
 
-def mean_squares(points: np.ndarray) -> dict[str, tuple[float, int]]:
-    """Mean squares and degrees of freedom of points (questions, writers, physicians), all crossed.
-
-    answer: question by writer; view: physician by writer; residual: what is left of all three;
-    within: around each writer's mean, as if ratings were independent.
-    """
-
-    def mean(*axes):
-        return points.mean(axis=axes, keepdims=True)
-
-    n, k, r = points.shape
-    writer, every = mean(0, 2), points.mean()
-    answer = mean(2) - mean(1, 2) - writer + every
-    view = mean(0) - writer - mean(0, 1) + every
-    left = points - answer - view - mean(1) - writer + every
-    freedom = (n - 1) * (k - 1), (k - 1) * (r - 1), (n - 1) * (k - 1) * (r - 1), k * (n * r - 1)
-    squares = [r * answer**2, n * view**2, left**2, (points - writer) ** 2]
-    names = "answer", "view", "residual", "within"
-    return {name: (float(x.sum()) / f, f) for name, x, f in zip(names, squares, freedom)}
-
-
 def without(points: pd.DataFrame) -> dict[tuple[str, str], float | stats.Interval]:
     """Leads over the social workers by one physician, and without one, or one question.
 

@@ -44,12 +44,13 @@ def dose(rows, design, width=plots.WIDE):
             label = name.removeprefix("published, ")
             ink, face = plots.INK, plots.CARD
             if name == label:
-                ink = face = plots.BLUE
+                face = plots.INK
             at = line["severity"], line["value"], ends
             ax.errorbar(*at, marker=shape, color=ink, markerfacecolor=face, label=label)
         told = f"\n{points:+.1f} points".replace("-", "\u2212") if points == points else ""
-        plots.titled(ax, design.dimensions[dimension]["title"] + told)
         words = ["cooperative", *(WORDS.get(n, n) for n in design.of(dimension)[1:])]
+        plots.titled(ax, f"{words[-1].capitalize()}{told}")
+        ax.set_xlabel(f"({design.dimensions[dimension]['title']})")
         ax.set_xticks(range(len(words)), words, rotation=90)
     plots.legend_below(figure)
     return figure

@@ -56,6 +56,46 @@ def drops(run: Run) -> pd.DataFrame:
     return 100 * (right.loc[BASELINE] - right).drop(index=BASELINE) / N
 
 
+def contrast(weights: Mapping[tuple[str, str], float]) -> stats.Interval:
+    """A weighted sum of accuracies of Table 9, {(configuration, model): weight}, in points.
+
+    Limits by MOVER (Donner and Zou 2012) from Wilson's, as if each cell had cases of its own: the
+    paper's share theirs, which table 9 doesn't show, so that they are rather too wide.
+    """
+    right, total, below, above = counts(), 0.0, 0.0, 0.0
+    for (configuration, model), weight in weights.items():
+        i = stats.wilson(int(right.at[configuration, model]), N)
+        value, ends = 100 * weight * i.value, sorted([100 * weight * i.low, 100 * weight * i.high])
+        total, below, above = (
+            total + value,
+            math.hypot(below, value - ends[0]),
+            math.hypot(above, ends[1] - value),
+        )
+    return stats.Interval(total, total - below, total + above, N)
+
+
+def strategies(levels: Mapping[str, str]) -> dict[tuple[str, str], stats.Interval]:
+    """What models that ask little lose more than those that ask much, and both losses, in points.
+
+    levels: {a behaviour's name: its configuration}, two of them; the last row is their difference.
+    """
+    rows, gaps = {}, {}
+    for name, level in levels.items():
+        column = f"mean loss to {name}"
+        for kind, models in {"ask little": EFFICIENT, "ask much": EXHAUSTIVE}.items():
+            cells = {(c, m): w / 2 for m in models for c, w in ((BASELINE, 1), (level, -1))}
+            rows[f"models that {kind}", column] = contrast(cells)
+            gaps[kind, level] = cells
+        little, much = gaps["ask little", level], gaps["ask much", level]
+        gaps[level] = little | {cell: -w for cell, w in much.items()}
+        rows["ask little less ask much", column] = contrast(gaps[level])
+    first, last = (gaps[level] for level in levels.values())
+    apart = {c: last.get(c, 0) - first.get(c, 0) for c in {**first, **last}}
+    column = "{1} less {0}".format(*levels)
+    rows["ask little less ask much", column] = contrast({c: w for c, w in apart.items() if w})
+    return rows
+
+
 def ratios(run: Run, combinations: Mapping[str, tuple]) -> pd.DataFrame:
     """`over_expected` in Table 9, combinations by models."""
     run.published("Table 9")

@@ -259,6 +259,20 @@ def p_ends(
     return Rounded(p[0], p[1], p[1])
 
 
+def f1_limits(run: Run) -> dict[tuple[str, str], tuple[float, float]]:
+    """95% limits of Table 6's macro-F1, {(evaluator, base set): limits}, by the delta method.
+
+    From both rates behind the printed scores and the answers that each evaluator judged.
+    """
+    scores, of, share = rounded_table(run, SIX), answers(run), sample_share(run)
+    at = corners(exact(scores.value), of)[0]
+    judged = np.where(scores.value.index.isin(PEOPLE), share, 1)[:, None]
+    variance = (slope(at, of, "F1") ** 2 * at * (1 - at) / of.to_numpy()).sum(axis=-1) / judged
+    reach = pd.DataFrame(1.96 * np.sqrt(variance), scores.value.index, DATASETS).stack()
+    f1 = scores.value["F1"].stack()
+    return {key: (max(0, f1[key] - r), min(1, f1[key] + r)) for key, r in reach.items()}
+
+
 def slope(at, answers, score):
     """The derivative of a score by either rate, (..., 2)."""
     ends = (at[..., None, :] + side * np.eye(2) for side in (STEP, -STEP))

@@ -9,6 +9,7 @@ from difflib import SequenceMatcher, get_close_matches
 import pandas as pd
 
 from bedside import BedsideError
+from bedside.judging import trust_cards
 from bedside.read.checks import normal
 from bedside.read.sources import first_items
 from bedside.run import Run
@@ -80,14 +81,18 @@ def specify(text, site, item=""):
 def labelled_replies(run, pairs):
     """Of these pairs (predicted, reference) those that Bedside's authors labelled blind: + label.
 
-    Pairs of lists that were recorded anew since then aren't among them, and none of public.
+    The authors' second labels are rows of a judge of their own. Pairs of lists that were recorded
+    anew since then aren't among them, and none of public.
     """
     if run.profile != "sample":
         return pairs.head(0)
     labels = run.load("radiation_labelled_replies")
-    labels = labels.assign(said=labels["predicted"].map(normal))[["said", "reference", "label"]]
+    labels = labels.assign(said=labels["predicted"].map(normal))[
+        ["said", "reference", "label", "label_again"]
+    ]
     pairs = pairs.drop(columns="label").assign(said=pairs["predicted"].map(normal))
-    return pairs.merge(labels, on=["said", "reference"], validate="many_to_one")
+    pairs = pairs.merge(labels, on=["said", "reference"], validate="many_to_one")
+    return trust_cards.with_second_labels(pairs, ["said", "reference"])
 
 
 def difference(base: str, specified: str) -> list[tuple[str, str]]:

@@ -30,9 +30,12 @@ def write(manifest: dict, folder: Path) -> None:
     save(folder, {**manifest, PLACE: part})
     # papermill's own cell has another id each time
     made.cells = [c for c in made.cells if "injected-parameters" not in c.metadata.get("tags", ())]
-    draw, outputs = template(HERE / "parts.html.j2").module.picture, part["outputs"]
+    draw, outputs = template(HERE / "parts.html.j2").module.titled, part["outputs"]
     drawn = [o for o in outputs if o["file"].endswith(".svg") and ".narrow." not in o["file"]]
-    pictures = iter(draw(drawing(folder / PLACE / o["file"], o["title"])) for o in drawn)
+    pictures = (
+        draw(drawing(folder / PLACE / o["file"], o["title"]), o.get("message") or o["title"])
+        for o in drawn
+    )
     pages.page(
         ACROSS,
         "across",

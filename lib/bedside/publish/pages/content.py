@@ -22,18 +22,19 @@ APART = {  # what is counted apart from the papers' claims, by claims.RANKS: its
     "consistency": ("printed numbers against each other", "kind=consistency"),
     "summary": ("a third party’s summary", "of=summary&kind=claim"),
     "data": ("the released data", "of=data&kind=claim"),
-    "finding": ("our own questions (found, not found)", "kind=finding"),
+    "finding": ("this project’s own questions (found, not found)", "kind=finding"),
 }
-WORST = {  # how a finding stands whose claims have several verdicts
-    "differs": "in part it is contradicted",
-    "undetermined": "in part it is open",
-    "needs": "in part it needs data",
-    "not measured": "in part it was not measured",
-    "depends": "in part it depends on interpretation",
-    "no bound": "in part it gives no threshold",
-    "holds": "it is confirmed",
+WORST = {  # the word for a finding whose claims have several verdicts
+    "differs": "Contradicted in part",
+    "undetermined": "Open in part",
+    "needs": "Needs data in part",
+    "not measured": "Not measured in part",
+    "depends": "Depends on interpretation",
+    "no bound": "No threshold given",
+    "holds": "Confirmed",
 }
-ABOUT = "Four studies of how language models fail patients, recomputed: what stands, what is new."
+ABOUT = "Four studies of how language models fail patients: which claims fail, what is new."
+TERMS = paths.DATA / "terms.toml"
 # sentences of captions that are about this run alone, and where sentences end
 OF_RUN = re.compile(r"\b(this run|cut|judge[: ]|fewer than t\w+|was asked|made elsewhere)\b", re.I)
 ENDS = re.compile(r"(?<=[.)]) (?=[A-Z(])")
@@ -66,6 +67,13 @@ class Pages:
         committed = not self.of_run and not any(e["changed"] for e in self.entries.values())
         found = {p: findings.load(p, folder) if committed else [] for p in self.studies}
         self.findings = {p: [f for f in rows if not f.lacks] for p, rows in found.items()}
+        self.messages = {
+            p: findings.sentences(p, folder) if committed else {} for p in self.studies
+        }
+        self.this_run = {
+            p: findings.sentences(p, folder, "this_run") if committed and sample else {}
+            for p in self.studies
+        }
         # they are put side by side where all of them are there, and the notebook that does so
         whole = committed and self.studies.keys() == paths.papers().keys()
         self.across = whole and (paths.NOTEBOOKS / f"{notebooks.ACROSS}.ipynb").is_file()
@@ -86,6 +94,7 @@ class Pages:
         told, paper = fields.pop("told", ABOUT), fields.get("paper", "")
         about = {"frame": frame(linked, here, () if bare else self.asked, root, told, paper)}
         about |= {"named": named, "ledger": claims, "published": published, "script": ""}
+        about["explained"] = explaining()
         if script:
             about["script"] = (HERE / script).read_text(encoding="utf-8")
             about["hashes"] = hashes([about["script"]])
@@ -134,6 +143,7 @@ class Pages:
         """
         entry, cells = self.entries[notebook], notebooks.cells(notebook)
         about = {"legend": False, "words": paths.papers()[entry["paper"]].get("words")}
+        told = self.messages[entry["paper"]]
         for o in (o for o in entry["outputs"] if o["file"].endswith(".csv")):
             path = self.folder / entry["paper"] / o["file"]
             rows = tables.read(path)
@@ -144,7 +154,9 @@ class Pages:
                 **o,
                 "path": path,
                 "name": path.stem,
-                "number": PRINTED.match(o["title"]),
+                "message": o.get("message") or told.get(path.stem, ""),
+                "number": (number := PRINTED.match(o["title"])),
+                "place": number and _place(number),
                 "picture": drawing(path, o["title"]),
                 "cell": [c["id"] for c in cells if f'"{path.stem}"' in "".join(c["source"])][:1],
                 "grid": layouts.grid(rows, layout, **about),
@@ -158,17 +170,17 @@ class Pages:
         mine, told = [c for c in self.claims if c["paper"] == paper], self.findings[paper]
         outputs = [o for k in shown if self.entries[k]["paper"] == paper for o in shown[k]]
         # the paper's numbered tables and figures, in order, tables first
-        printed = sorted((o for o in outputs if o["number"]), key=_place)
+        printed = sorted((o for o in outputs if o["number"]), key=lambda o: o["place"])
         by_name, verdicts = {o["name"]: o for o in outputs}, {c["id"]: c["verdict"] for c in mine}
         shown = [by_name[f.output] for f in told if f.output in by_name]
         drawn = [o for o in shown or printed if o["picture"] and not o["of_run"]]
-        # the figure of the first finding that is drawn for phones, too; else the first one
-        narrow = [o for o in drawn if o["picture"]["narrow"]]
+        key = next(iter(drawn), None)
         return {
-            "key": next(iter(narrow + drawn), None),
+            "key": key,
             "first": next(iter(told), None),
-            "new": next((f for f in told[1:] if f.of == "found"), None),
+            "told": next((f for f in told if key and f.output == key["name"]), None),
             "rests": {f.id: _rests(f, verdicts) for f in told},
+            "errata": [c for c in mine if _doubtful(c)],
             "outputs": by_name,
             "stands": _stands(mine),
             "printed": printed,
@@ -208,9 +220,30 @@ def _decided(folder):
     return {id: v for id, v in verdicts.items() if claims.word(v) != "needs"}
 
 
-def _place(output):
-    kind, number, _ = output["number"].groups()
-    return kind == "Figure", int(number), output["name"]
+def explaining():
+    """A function that explains each term of TERMS where it first occurs on a page, as HTML."""
+    from markupsafe import Markup, escape
+
+    left = paths.toml(TERMS)
+    known = re.compile(rf"(?<![\w-])(\(?)({'|'.join(map(re.escape, left))})(?![\w-])")
+
+    def first(found):
+        words = left.pop(found[2], "")  # a term in brackets has just been explained
+        return f"{found[0]} <i>({words})</i>" if words and not found[1] else found[0]
+
+    return lambda text: Markup(known.sub(first, str(escape(text))))
+
+
+def _doubtful(claim):
+    """Whether a text can't mean what it prints: contradicted, or no interpretation supports it."""
+    outcomes = {r["holds"] for r in claim["readings"]}
+    ours = claim["of"] in ("paper", "own") and claim["kind"] != "finding"
+    return ours and (claim["verdict"] == "differs" or "no" in outcomes and "yes" not in outcomes)
+
+
+def _place(match):
+    kind, number, letter = match.groups()
+    return kind == "Figure", int(number), letter
 
 
 def _stands(made):
@@ -220,9 +253,9 @@ def _stands(made):
 
 
 def _rests(finding, verdicts):
-    """Whose a finding is and, if it is a text's, what became of the claims on which it rests."""
+    """What became of the claims behind a finding, and whose it is; or that it is new."""
     if finding.of == "found":
-        return "Found here, not claimed by the paper"
-    who = "The paper" if finding.of == "paper" else "A third party’s summary"
+        return "New here", ""
+    who = "the paper’s claim" if finding.of == "paper" else "a third party’s summary"
     words = {claims.word(verdicts[c]) for c in finding.claims if c in verdicts}
-    return f"{who} says so; {next((told for v, told in WORST.items() if v in words), '')}"
+    return next((told for v, told in WORST.items() if v in words), ""), who
