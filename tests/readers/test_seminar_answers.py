@@ -9,11 +9,13 @@ follows that of another task. forty.toml has forty own answers to four tasks.
 import ast
 from fractions import Fraction
 from functools import cache
+from string import Formatter
 
 import numpy as np
 import pytest
 
 from bedside import BedsideError, seminar
+from bedside.read import expressions
 from bedside.seminar import answers, sheets, tasks
 from seminar_answers import FORTY, TABLES, answer
 
@@ -220,3 +222,16 @@ def test_feedback_has_four_states_that_differ_without_colour_and_escapes_its_tex
 )
 def test_numbers_in_words(text, share, value):
     assert answers.number(text, share) == (None if value is None else pytest.approx(value))
+
+
+def test_every_formula_of_a_task_can_be_read():
+    for number, task in {**tasks.table(), **tasks.table(public=True)}.items():
+        truth = task.get("truth", {})
+        wrongs = task.get("wrong", ())
+        found = [truth] if isinstance(truth, str) else [*truth.values()]
+        found += [*task.get("let", {}).values(), *(w["when"] for w in wrongs if "when" in w)]
+        found += [f for w in wrongs for f in w.get("leads", {}).values()]
+        for text in (task.get("right", ""), task.get("hint", ""), *(w["say"] for w in wrongs)):
+            found += [field for _, field, *_ in Formatter().parse(text) if field]
+        for formula in (*found, task.get("enough", "1")):
+            assert expressions.parsed(formula), (number, formula)

@@ -24,7 +24,7 @@ REWRITTEN = (  # what people write around a number, and what is left of it
 )
 
 
-class Wrong(Exception):  # noqa: N818
+class Wrong(Exception):
     """An answer that isn't right yet; the text says what to look at."""
 
 

@@ -67,6 +67,7 @@ class Sheet(sheets.Sheet):
                 "typed": self.typed,
                 "tally": self.tally,
             },
+            "found_of": lambda c: c[COUNTS[0]] / max(1, c[COUNTS[0]] + c[COUNTS[2]]),
             "best": paper.wide(self.run, "Table 6", "Acc")["HealthQA"].loc[paper.LLMS].max(),
             **{"answers": len(self.items), "model": self.model, "mine": self._own()},
         }
@@ -220,4 +221,4 @@ class Sheet(sheets.Sheet):
 
     def slips(self):
         """What `bedside.check` finds in the six numbers."""
-        return prose(checking.check(SLIPS)[["place", "kind", "verdict", "arithmetic", "would_fit"]])
+        return prose(checking.check(SLIPS)[["place", "kind", "verdict", "arithmetic"]])
