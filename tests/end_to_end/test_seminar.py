@@ -65,10 +65,10 @@ def test_instructors_have_solutions_and_notes_and_students_have_neither(built):
     elsewhere = ("external", "/public/", "sample/explorer")
     assert not [n for n in names if any(part in n for part in elsewhere)]
     for path in SOURCES:
-        solved = words(json.dumps(notebook(built.parent / "instructors" / f"{path.stem}.ipynb")))
+        solved = words((built.parent / "instructors" / f"{path.stem}.ipynb").read_text("utf-8"))
         students = (built.parent / "students" / f"{path.stem}.ipynb").read_text("utf-8")
         assert len(ours(path)) > 8
-        for source in ours(path):
+        for source in (s for s in ours(path) if len(s.split()) > 8):
             assert json.dumps(source, ensure_ascii=False)[1:-1] not in students + text, source
             assert source not in text and words(source.splitlines()[0])[:40] in solved
 
