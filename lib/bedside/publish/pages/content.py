@@ -87,6 +87,7 @@ class Pages:
         named = {p: e["name"] for p, e in self.studies.items()}
         linked = pages(named, self.explorer, self.across)
         bare = name == "across" or self.folds and name in ("index", "paper")
+        bare |= name == "claims" and all(c["basis"] != "run" for c in self.claims)
         told, paper = fields.pop("told", ABOUT), fields.get("paper", "")
         about = {"frame": frame(linked, here, () if bare else self.asked, root, told, paper)}
         about |= {"named": named, "ledger": claims, "published": published, "script": ""}
