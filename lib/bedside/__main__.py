@@ -63,10 +63,10 @@ def settings_check(given, write=""):
     from .read import questions
     from .write import frames
 
-    run = {k: v for k, v in given.items() if k == "run" and v}
     asked = {k: v for k, v in given.items() if k != "run"}
     settings.validated(**asked)
-    given = settings.entered(asked, run.get("run", "")) | run
+    run = given.get("run", "")
+    given = settings.entered(asked, run) | ({"run": run} if run else {})
     brought = settings.validated(answers=given.get("answers", "")).answers
     files = questions.answer_files(brought) if brought else []
     for file in files:
@@ -102,10 +102,8 @@ def run(names, given, jobs=0, stamps=""):
     names = [n.removeprefix("notebooks/").removesuffix(".ipynb") for n in names]
     names = names or ([] if stamps else notebooks.listed())
     settings.keep(given)
-    common = {n.lower() for n in commands.taken("notebooks")} - {*notebooks.ONLY_SOME}
-    own = {k: v for k, v in given.items() if k not in common}
-    taken = {k for n in names for k in notebooks.typed(n, own)} if own and names else own
-    for name in own.keys() - taken:
+    used = {k for n in names for k in notebooks.typed(n, given)}
+    for name in given.keys() - used if names else ():
         print(f"{name} is for other notebooks; it changes nothing here")
     passed = []
 
@@ -144,7 +142,7 @@ def _tell_whose(names, given):
 
     taken = {k: v for k, v in given.items() if k in ("profile", "mode", "models", "judge")}
     run = settings.validated(**taken)
-    for name in names:
+    for name in (n for n in names if "/" in n):  # of a study
         if line := judges.whose_texts_go(run.profile, *name.split("/"), run.mode, run.judge):
             print(line, flush=True)
 
@@ -271,14 +269,13 @@ def plan(given, paper=""):
     calls = plans.planned(given, _study(paper))
     models = calls["model"].unique()
     ways = [False] + [True] * any(registry.model(m).batch_discount for m in models)
-    head = f"{'notebook':38} {'model':23}    calls    prompt     reply  expected   at most"
-    print(head + "  in batches: expected, at most" * (len(ways) - 1))
+    print(f"{'notebook':38} {'model':23}    calls    prompt     reply  expected   at most")
     for (name, model), mine in calls.groupby(["notebook", "model"]):
-        costs = [plans.costs(mine, batch) for batch in ways]
-        usd = [p for e, most, known in costs for p in (e if known == len(mine) else None, most)]
+        expected, most, known = plans.costs(mine)
+        usd = [plans.usd(expected if known == len(mine) else None), plans.usd(most)]
         prompt, reply = mine["prompt"].sum(), mine["completion"].sum()
-        prices = " ".join(f"{plans.usd(price):>9}" for price in usd)
-        print(f"{name:38} {model:24} {len(mine):7} {prompt:9.0f} {reply:9.0f} {prices}")
+        row = f"{name:38} {model:24} {len(mine):7} {prompt:9.0f} {reply:9.0f}"
+        print(row, *(f"{price:>9}" for price in usd))
     print(f"{len(calls)} calls; {'; in batches '.join(plans.told(calls, w) for w in ways)}")
     print(*plans.notes(calls), sep="\n")
     for name, what in {*calls[["notebook", "adaptive"]].itertuples(index=False, name=None)}:

@@ -66,20 +66,17 @@ def start(name: str, given: dict, judged: bool = False, **more: Any) -> "Run":
     return Run(paper, notebook, judged, **{k: given[k] for k in SETTINGS if k in given}, **more)
 
 
-class Run:
-    """One notebook's run: its settings, and a method for each thing that it reads, asks or writes.
+class Study:
+    """What a study's functions use of a run: its settings and sources, its prompts, and its models.
 
     The attributes profile, mode, models, judge, limit and seed hold the checked parameters.
     models_named: whether the user named the models. changed: the settings that differ from the
     profile's. answers: the file of answers made elsewhere, empty for none.
-
-    judged: whether grades of its judge are shown. A model that nobody has measured is then a
-    BedsideError at once, before any call is paid for.
     """
 
     SAVED = None  # settings of a run that hold where a parameter is empty: this process's
 
-    def __init__(self, paper: str, notebook: str, judged: bool = False, **parameters: Any):
+    def __init__(self, paper: str, notebook: str, **parameters: Any):
         given = settings.validated(self.SAVED, **parameters)
         self.paper, self.notebook = paper, notebook
         vars(self).update(msgspec.structs.asdict(given))
@@ -89,17 +86,13 @@ class Run:
             self.models = [*paths.recorded(self.profile, f"{paper}/{notebook}"), *self.models]
         self.folder, self.recordings = self._place()
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._data, self._judges = {}, {}  # name -> hash, trust card
-        self._prompts, self._files = {}, {}  # templates; name -> path of what is read besides
+        self._data, self._files = {}, {}  # name -> hash; path of what is read besides
+        self._prompts, self._judges = {}, {}  # templates; name -> trust card
         self._replies, self._planned = {}, []  # model -> {key: reply}; requests that aren't sent
-        self._outputs, self._claims, self._graded = {}, {}, {}
-        self._elsewhere, self.left = [], []  # models of ANSWERS=; what in it isn't asked
-        self.scored_elsewhere = []  # what scorers there said, as `questions.scores`
+        # models of ANSWERS=; what in it isn't asked; what scorers there said: `questions.scores`
+        self._elsewhere, self.left, self.scored_elsewhere = [], [], []
         self.labelled = set()  # ids of replies that the user's raters labelled: none need be judged
         self._replaying = False
-        if judged and self.mode in ("record", "fresh") and self.judge in registry.entries():
-            self._card_file(self.judge, "")
-        self._calls = frames.Calls(frames.cache(self.folder) / f"calls_{notebook}.jsonl")
 
     @property
     def dry(self) -> bool:
@@ -136,27 +129,6 @@ class Run:
         loaded, digests = sources.taken(names, self.profile)
         self._data |= digests
         return loaded if len(names) > 1 else loaded[0]
-
-    def published(self, *tables: str) -> "pd.DataFrame":
-        """The printed rows of one or more of this paper's tables, as a frame."""
-        self.reads(f"published/{self.paper}", paths.PUBLISHED / f"{self.paper}.csv")
-        return published.table(self.paper, *tables)
-
-    def specification(self) -> "pd.DataFrame":
-        """What the study's robustness notebook asks, as a frame for readers."""
-        self.reads(f"specifications/{self.paper}", paths.SPECIFICATIONS / f"{self.paper}.toml")
-        return specifications.load(self.paper)
-
-    def once(self, name: str, make: Callable[[], "pd.DataFrame"], *inputs: Any) -> "pd.DataFrame":
-        """A frame that takes long: read from data/computed while its inputs are the same.
-
-        Else it is made; a run with the profile's settings keeps it there. See `read.once`.
-        """
-        path = paths.COMPUTED / self.paper / f"{name}.csv"
-        made = once.frame(path, make, inputs, keep=not self.changed)
-        if not self.changed:
-            self.reads(f"computed/{self.paper}/{name}", path)
-        return made
 
     def reads(self, name: str, path: Path) -> None:
         """Note another file that is read; its hash goes into the manifest when the run closes."""
@@ -243,6 +215,10 @@ class Run:
         replies = {} if aside else self._replies
         return self._with(_replaying=True, mode="replay", _replies=replies)
 
+    def judged_by(self, judge: str) -> Self:
+        """The same run with another judge."""
+        return self._with(judge=judge)
+
     def _with(self, **changes):
         """This run but for some attributes."""
         other = copy.copy(self)
@@ -253,14 +229,14 @@ class Run:
         """Whether a model has replied in this run."""
         return model in self._replies
 
-    def judged_by(self, judge: str) -> Self:
-        """The same run with another judge."""
-        return self._with(judge=judge)
-
     def waits(self, requests: Iterable[Request]) -> bool:
         """Whether a reply to any of these requests is to come by batch."""
         waiting = {r.key for r in self._planned} if self.mode == "batch" else ()
         return any(r.key in waiting for r in requests)
+
+    def planned(self) -> list[Request]:
+        """The requests without a recording that modes plan and batch found, each once."""
+        return list({r.key: r for r in self._planned}.values())
 
     def _noted(self, request, reply):
         if reply.error != models.NOT_RECORDED:
@@ -290,6 +266,44 @@ class Run:
         question = judges.Question(values, template, folder=self.prompts, **more)
         how = {"labelled": labelled, "baseline": baseline, "repeat": repeat}
         return await judges.grade(frame, judge, question, self.ask, **how)
+
+
+class Run(Study):
+    """One notebook's run: a method for each thing that it reads, concludes or writes.
+
+    judged: whether grades of its judge are shown. A model that nobody has measured is then a
+    BedsideError at once, before any call is paid for.
+    """
+
+    def __init__(self, paper: str, notebook: str, judged: bool = False, **parameters: Any):
+        super().__init__(paper, notebook, **parameters)
+        self._outputs, self._claims, self._graded = {}, {}, {}
+        if judged and self.mode in ("record", "fresh") and self.judge in registry.entries():
+            self._card_file(self.judge, "")
+        self._calls = frames.Calls(frames.cache(self.folder) / f"calls_{notebook}.jsonl")
+
+    def published(self, *tables: str) -> "pd.DataFrame":
+        """The printed rows of one or more of this paper's tables, as a frame."""
+        self.reads(f"published/{self.paper}", paths.PUBLISHED / f"{self.paper}.csv")
+        return published.table(self.paper, *tables)
+
+    def specification(self) -> "pd.DataFrame":
+        """What the study's robustness notebook asks, as a frame for readers."""
+        self.reads(f"specifications/{self.paper}", paths.SPECIFICATIONS / f"{self.paper}.toml")
+        return specifications.load(self.paper)
+
+    def once(self, name: str, make: Callable[[], "pd.DataFrame"], *inputs: Any) -> "pd.DataFrame":
+        """A frame that takes long: read from data/computed while its inputs are the same.
+
+        Else it is made; a run with the profile's settings keeps it there. See `read.once`.
+        """
+        path = paths.COMPUTED / self.paper / f"{name}.csv"
+        made = once.frame(path, make, inputs, keep=not self.changed)
+        if not self.changed:
+            self.reads(f"computed/{self.paper}/{name}", path)
+        return made
+
+    # ---- judges
 
     def write_card(
         self, judge: str, card: dict, labelled_by: str, task: str = "", of: str = "answers"
@@ -499,10 +513,6 @@ class Run:
         folder.mkdir(exist_ok=True)
         part = json.dumps(self.part(), indent=1)
         paths.write(folder / f"{self.paper}.{self.notebook}.json", part)
-
-    def planned(self) -> list[Request]:
-        """The requests without a recording that modes plan and batch found, each once."""
-        return list({r.key: r for r in self._planned}.values())
 
     def part(self) -> dict:
         """What this run read, asked and wrote, as the manifest has it."""

@@ -183,14 +183,6 @@ def test_verdicts_of_each_recorded_judge_are_kept_and_nobody_is_asked(run_of, se
     assert [tuple(r) for r in again[["item", "judge", "status"]].to_numpy()] == rows
 
 
-def test_what_a_model_thought_is_not_judged(endpoint, run_of):
-    """The answer that reaches the judge, and the frame, is what was said after it."""
-    endpoint.script = lambda n, body: completion("<think>a secret thought</think>a plain answer")
-    run = run_of("cancer_myth", "03_evaluation")
-    made = asyncio.run(models.answers_of(run, {"a": [{"role": "user", "content": "q"}]}, 20))
-    assert made["answer"].tolist() == ["a plain answer"]
-
-
 def card_of(labels, said, values, **more):
     verdicts = pd.DataFrame({"status": "graded", "value": said})
     card = trust_cards.trust_card(labels, verdicts, values, units=range(len(said)), **more)

@@ -48,7 +48,7 @@ def test_what_a_team_labels_is_what_the_agreement_counts(people):
         how = dict(group=group, **given)
         answer(people.house.folder, rows, "hallucination", rater, lambda item, n: "no", **how)
     folder = people.house.folder / "labels"
-    given = dict(task="hallucination", size=5, team="Ann,Bob,Cem", folder=folder)
+    given = dict(task="hallucination", team="Ann,Bob,Cem", folder=folder)
     space, shown = people.run("agreement", **given)
     assert shown["label of the answer", "equal, %"].n == 4 + 2 + 2
     equal = shown["Ann and Bob", "equal, %"]
@@ -61,19 +61,10 @@ def test_what_a_team_labels_is_what_the_agreement_counts(people):
     assert groups.to_dict() == {"Ann": ["expert"], "Bob": ["layperson"]}
     team = next(f for f in people.values if {"labels", "of"} <= {*getattr(f, "columns", ())})
     assert team.set_index("rater")["labels"].to_dict() == {"Ann": 8, "Bob": 8, "Cem": 0}
-    assert len(space["drawn"]) == 5  # of the 32
     files = [p.read_text("utf-8") for p in folder.rglob("*.jsonl")]
     assert sum(text.count("\n") for text in files) == len(space["labels"]) == 16
     other = dict(task="hallucination", folder=people.house.folder / "none")
     assert people.run("agreement", **other)[0]["labels"].empty
-
-
-def test_tiny(people):
-    """The smallest model's replies (89 of 131) are drawn only where one says so."""
-    for tiny, n in ((False, 42), (True, 42 + 89)):
-        people.run("agreement", task="presupposition", tiny=tiny, size=0)
-        drawn = next(f for f in people.values if "drawn" in getattr(f, "columns", ()))
-        assert drawn["drawn"].sum() == n
 
 
 def test_chosen_and_study(people):

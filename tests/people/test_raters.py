@@ -101,7 +101,7 @@ def test_agreement_is_that_of_scikit_learn_and_of_pairs_counted_one_by_one(task,
     final = {raters.ADJUDICATED: dict.fromkeys(units, values[0])}
     labels = given(said | final, again=[("Ann", "i1", values[0]), ("Bob", "i1", values[1])])
     labels = labels.assign(unit=labels["id"].map(units)).sample(frac=1, random_state=seed)
-    found = cells(raters.agreement(labels, task, np.random.default_rng(1)))
+    found = cells(raters.agreement(labels, task))
     counted = {
         r: {i: values.index(v) for i, v in mine.items() if v in values} for r, mine in said.items()
     }
@@ -125,10 +125,10 @@ def test_agreement_is_that_of_scikit_learn_and_of_pairs_counted_one_by_one(task,
 def test_without_two_labels_of_an_item_or_of_one_kind_there_is_no_agreement(rng):
     apart = {"Ann": {"a": "yes"}, "Bob": {"b": "yes"}}
     for table in ({}, {"Ann": {"a": "yes"}}, apart, {raters.ADJUDICATED: {"a": "yes"}}):
-        found = cells(raters.agreement(given(table), "hallucination", rng))
+        found = cells(raters.agreement(given(table), "hallucination"))
         assert all(np.isnan(value) and n == 0 for value, _, _, n in found.values())
     labels = given({rater: dict.fromkeys("abc", "yes") for rater in ("Ann", "Bob")})
-    found = cells(raters.agreement(labels, "hallucination", rng))
+    found = cells(raters.agreement(labels, "hallucination"))
     assert found["Ann and Bob", "equal, %"][::3] == (100, 3)
     assert np.isnan(found["Ann and Bob", "kappa"][1:3]).all()
     assert np.isnan(found["all 2 raters", "Krippendorff's alpha"][0])
@@ -140,7 +140,7 @@ def test_intervals_draw_items_not_their_parts():
     table = {rater: dict(zip(names, 4 * said)) for rater, said in zip(("Ann", "Bob"), six)}
 
     def kappa(labels, task):
-        found = cells(raters.agreement(labels, task, np.random.default_rng(1)))
+        found = cells(raters.agreement(labels, task))
         return found["Ann and Bob", "kappa"]
 
     # every part as the item
@@ -179,7 +179,7 @@ def test_refusals_are_counted_and_are_no_labels(rng):
     kinds = ("labels", "can't decide", "item faulty", "repetitions answered as before, %")
     assert [found["Ann", k][0] for k in kinds] == [4, 1, 1, 100]
     assert [found["Bob", k][0] for k in kinds] == [5, 1, 0, 0]
-    alike = cells(raters.agreement(labels, "hallucination", rng))
+    alike = cells(raters.agreement(labels, "hallucination"))
     assert alike["Ann and Bob", "equal, %"][::3] == (50, 4)
     assert alike["all 2 raters", "Krippendorff's alpha"][3] == 4
     settled = raters.consensus(labels).set_index("id")
@@ -192,7 +192,6 @@ def test_refusals_are_counted_and_are_no_labels(rng):
         raters.judged(judged_rows("", [True] * 6), "hallucination").assign(id=list("abcdef")),
         raters.consensus(labels),
         "hallucination",
-        rng,
     )["j"]
     assert card["n"] == 3  # a, b and e
 
@@ -287,7 +286,7 @@ def test_corrected_rates_by_hand(rng):
         assert found[b, "Rogan-Gladen"][0] == pytest.approx(1300 / 24)
         expected = (*(100 * x for x in powered[:3]), 20)
         assert found[a, "prediction-powered"] == pytest.approx(expected)
-    card = raters.against(*shuffled, "hallucination", rng)["j"]
+    card = raters.against(*shuffled, "hallucination")["j"]
     assert card["n"] == 30 and card["unscored"] == 0
     assert card["sensitivity"]["value"] == pytest.approx(13 / 15)
     assert card["confusion"] == [[14, 1], [2, 13]]
@@ -307,7 +306,7 @@ def test_rates_and_cards_are_of_units(rng):
         labels = given({"Ann": truth})
         judged, settled = raters.judged(rows, "hallucination"), raters.consensus(labels)
         rates = raters.corrected(judged, settled, "hallucination", np.random.default_rng(1))
-        card = raters.against(judged, settled, "hallucination", np.random.default_rng(1))["j"]
+        card = raters.against(judged, settled, "hallucination")["j"]
         kappa = card["kappa"]["value"], card["kappa"]["low"], card["kappa"]["high"], card["n"]
         return cells(rates) | {("card", "kappa"): kappa}
 

@@ -83,10 +83,6 @@ def test_a_repetition_and_a_hostile_text_look_like_any_item(tmp_path):
 # ---- samples
 
 
-def names(drawn):
-    return [(e.row["item"], e.repetition) for e in drawn]
-
-
 @pytest.mark.parametrize(
     "counts, size, drawn",
     [
@@ -98,13 +94,15 @@ def names(drawn):
 def test_strata_are_drawn_by_largest_remainder(counts, size, drawn):
     rows = [row(f"cm-{m}-{i}", model=f"m{m}") for m, n in enumerate(counts) for i in range(n)]
     task = tasks()["presupposition"]
-    got = annotation.sample(rows, task, size, 0)
-    models = collections.Counter(e.row["model"] for e in got)
+
+    def drawn_from(rows, size):
+        how = Sample(size=size, repetitions=0.0)
+        return [e.row for e in sampling.queue(candidates(rows, task), "", how)]
+
+    got = drawn_from(rows, size)
+    models = collections.Counter(r["model"] for r in got)
     assert [models[f"m{m}"] for m in range(len(counts))] == drawn
-    table = annotation.coverage(rows, task, got)
-    assert table[["rows", "drawn"]].values.tolist() == [list(x) for x in zip(counts, drawn)]
-    assert names(got) == names(annotation.sample(rows[::-1], task, size, 0))
-    assert len(annotation.sample(rows, task, 0, 0)) == sum(counts)
+    assert got == drawn_from(rows[::-1], size) and len(drawn_from(rows, 0)) == sum(counts)
 
 
 def test_only_replies_of_the_task_and_each_text_once(own):

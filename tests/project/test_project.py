@@ -131,20 +131,6 @@ def test_what_the_table_of_coverage_names_is_there():
 # ---- settings
 
 
-def test_unknown_settings_stop_with_the_nearest(capsys):
-    for given, match in (
-        ("PROFILE=sampel", "PROFILE 'sampel'; did you mean 'sample'"),
-        ("MODEL=", "variable of settings 'MODEL'; did you mean 'MODE"),
-        ("MODE=replya", "did you mean 'replay'"),
-        ("MODELS=smollm", "did you mean 'smollm2-135m'"),
-        ("JUDGE=lexial", "lexical"),
-        ("LIMIT=x", "LIMIT"),
-    ):
-        with pytest.raises(SystemExit):
-            steps.main(["settings", given])
-        assert match in capsys.readouterr().err
-
-
 def test_settings_are_rewritten_only_when_they_change(tmp_path):
     file = tmp_path / "s.json"
     write = ("-p", "write", str(file))

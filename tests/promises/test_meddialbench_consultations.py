@@ -25,8 +25,7 @@ def crowd(turns=5):
     return talks.planned(FOUND, {f"c{k}": () for k in range(10)}, ["one", "two"], "p", turns)
 
 
-@pytest.mark.parametrize("at_once", [3, 10_000])
-def test_dialogues_are_held_at_once_and_stay_apart(at_once):
+def test_dialogues_are_held_at_once_and_stay_apart(at_once=3):
     rng, log, inside, most = random.Random(5), [], set(), []
 
     def says(what):
@@ -182,8 +181,7 @@ def told(made):
     return [{k: v for k, v in vars(c).items() if k != "case"} for c in made]
 
 
-@pytest.mark.parametrize("k", [25])
-def test_a_run_stopped_in_the_middle_goes_on_where_it_stopped(run, here, endpoint, tmp_path, k):
+def test_a_run_stopped_in_the_middle_goes_on_where_it_stopped(run, here, endpoint, tmp_path, k=25):
     folder, run.recordings = run.recordings.folder, store.Recordings(tmp_path / "whole")
     endpoint.script = played
     whole = asyncio.run(by_models(run, here, THREE))
@@ -264,22 +262,10 @@ def test_a_plan_of_generated_cases_has_every_step(run, endpoint, monkeypatch):
     assert not endpoint.bodies and not run.recordings.folder.exists()
 
 
-CALL = {"finish": "tool_calls", "tool_calls": [{"id": "a"}]}
-NOTHING = [  # a reply that is no answer, the end of a dialogue, and a status
-    (completion("", "length"), "cut off", "cut off while thinking"),
-    (completion('{"diagnosis": "Gout"}', "content_filter"), "refused", "filtered"),
-    (completion(None, refusal="No."), "refused", "refused"),
-    (completion('{"diagnosis": "Gout"}', **CALL), "tools", "tool calls"),
-    (completion(" \n "), "empty", "blank"),
-]
-
-
-@pytest.mark.parametrize("reply, end, why", NOTHING, ids=range(len(NOTHING)))
-def test_a_reply_without_words_breaks_off_unscored_with_its_reason(
-    run, here, endpoint, reply, end, why
-):
+def test_a_reply_without_words_breaks_off_unscored_with_its_reason(run, here, endpoint):
     """The doctor of the first case says nothing, nor does the vague patient of the second; without
     the vagueness only the diagnosis is missing."""
+    reply, why = completion('{"diagnosis": "Gout"}', "content_filter"), "filtered"
     first = here.cases["complaint"].iloc[0]
     vague = here.scripts.query("item == 'case-2' and level == 'vague'")["script"].item()
 
@@ -300,7 +286,7 @@ def test_a_reply_without_words_breaks_off_unscored_with_its_reason(
         ("case-2", "vague", "patient"),
     ):
         r = mine.loc[tuple(place)]
-        assert (r["end"], r["by"], r["why"]) == (end, by, why) and r[lost].isna().all()
+        assert (r["end"], r["by"], r["why"]) == ("refused", by, why) and r[lost].isna().all()
     r = mine.loc["case-2", "baseline"]
     assert (r["end"], r["reply_status"], r["why"]) == ("limit", why, "")
     assert r[["correct", "misled"]].isna().all() and r[["coverage", "turns"]].notna().all()

@@ -1,6 +1,7 @@
 """MedDialBench: what replies say: how a dialogue ends, a diagnosis, numbers, facts, a script."""
 
-import json
+import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -10,39 +11,15 @@ from bedside.papers.meddialbench import generation, judging
 from bedside.papers.meddialbench.consultations import END
 from meddialbench_speakers import held
 
+TEXT = Path(__file__).with_name("meddialbench_replies.toml").read_text("utf-8")
+KNOWN = tomllib.loads(TEXT.replace("{END}", END))
 FINE = "It may be a bit more on some days."
-BREAKS = [  # the end, who can say so, and what is said up to it
-    ("refused", "doctor patient", ["I'm sorry, but I can't assist with that request."]),
-    ("refused", "doctor patient", [FINE, "As an AI language model, I have no body."]),
-    ("refused", "doctor patient", ["I’m unable to play this role."]),
-    ("refused", "doctor", [f"As an AI I can't play the doctor's role. {END}"]),
-    ("empty", "doctor patient", [FINE, ""]),
-    ("empty", "doctor patient", [" \n ...\n"]),
-    (
-        "repeated",
-        "doctor patient",
-        [FINE, "I feel it here.", FINE, "It may be a BIT more, on some days"],
-    ),
-    ("repeated", "doctor patient", ["and it comes and goes " * 3]),
-    ("repeated", "doctor patient", ["so so so so so so so"]),
-    ("role", "doctor", [FINE, "Does it hurt?\nPatient: Yes, it does."]),
-    ("role", "doctor", ["**Patient:** I feel worse."]),
-    ("role", "patient", [FINE, "I feel worse.\nDoctor: And at night?"]),
-    ("role", "patient", ["Have your knees been swollen, and do you smoke?"]),
-    ("role", "patient", ["I'm here to listen, so let me hear all of it."]),
-    ("role", "patient", [FINE, "Tell me about your symptoms and I will see."]),
-    ("role", "patient", [f"I have said all. {END}"]),
+BROKEN = [(who, said, end) for end, both, said in KNOWN["breaks"] for who in both.split()]
+BROKEN += [
+    (who, [FINE, Reply("", "m", "", **reply)], end)
+    for end, reply in KNOWN["silent"]
+    for who in ("doctor", "patient")
 ]
-SILENT = [  # replies whose text, if any, doesn't count
-    ("failed", {"error": "500 from the endpoint"}),
-    ("refused", {"refusal": "No."}),
-    ("refused", {"text": "Half a sentence that", "finish": "content_filter"}),
-    ("cut off", {"finish": "length", "no_answer": "cut off"}),
-    ("empty", {"text": " \n", "no_answer": "blank"}),
-    ("tools", {"text": "Let me look.", "no_answer": "tool calls"}),
-]
-ALL = BREAKS + [(end, "doctor patient", [FINE, Reply("", "m", "", **r)]) for end, r in SILENT]
-BROKEN = [(who, lines, end) for end, both, lines in ALL for who in both.split()]
 
 
 @pytest.mark.parametrize("who, lines, end", BROKEN, ids=range(len(BROKEN)))
@@ -60,44 +37,16 @@ def test_a_dialogue_breaks_off_and_keeps_what_was_said(who, lines, end):
     assert told == (f"{end}, {who}", "", len(c.turns))
 
 
-HARMLESS = {
-    "patient": [
-        ["No."] * 4,
-        ["No, not at all, doctor."] * 2,
-        ["Can I sit down? Do you think it is my heart?"],
-        ["I don't know. What do you think?"],
-        ["I can't play tennis any more, and I can't help it."],
-        ["I won't continue this conversation."],
-        ["My doctor: he says it is gout."],
-    ],
-    "doctor": [
-        ["Yes?"] * 4,
-        ["Are you the patient: yes or no?"],
-        ["I can't hear you well, what was that?"],
-        ["How can I help you today?"],
-    ],
-}
-
-
-@pytest.mark.parametrize("who", HARMLESS)
+@pytest.mark.parametrize("who", KNOWN["harmless"])
 def test_what_people_say_breaks_nothing_off(who):
-    for lines in HARMLESS[who]:
+    for lines in KNOWN["harmless"][who]:
         c, asked = held(**{who: lines})
         assert (c.end, asked) == ("limit", 1), lines
         assert [t[who == "patient"] for t in c.turns[: len(lines)]] == lines
     assert held([FINE, FINE], [FINE, FINE])[0].end == "limit"  # two may say the same
 
 
-MARKED = [  # what the doctor says, and how many turns there are before the end
-    (["A first one?", "A second one?", f"That is all. {END}"], 2),
-    ([END], 0),
-    ([f"{END} The diagnosis is clear to me."], 0),
-    (["A first one?", f"  \n{END}\n"], 1),
-    (["A first one?"] * 2, 4),  # no mark: four turns are used up
-]
-
-
-@pytest.mark.parametrize("doctor, turns", MARKED, ids=range(len(MARKED)))
+@pytest.mark.parametrize("doctor, turns", KNOWN["marked"])
 def test_a_doctor_ends_the_inquiry_with_the_mark_or_its_turns_are_used_up(doctor, turns):
     c, asked = held(doctor)
     marked = turns < 4
@@ -119,69 +68,22 @@ def test_a_frame_has_what_was_said_and_how_often_it_was_cut():
     assert row["dialogue"].split("\n") == spoken
 
 
-DIAGNOSES = [  # the reply, the diagnosis, and the status
-    ('```json\n{"diagnosis": " Gout "}\n```', "Gout", "graded"),
-    ('{"diagnosis": "Gout, most pro', "Gout, most pro", "graded"),
-    ("The most likely one is gout.", "The most likely one is gout.", "graded"),
-    *((x, "", "unparsed") for x in ('{"diagnosis": "..."}', '{"disease": "Gout"}', "", "-")),
-    ('{"diagnosis": null}', "", "unparsed"),
-    ("I'm sorry, I can't.", "", "refused"),
-    ({"error": "timeout: too late"}, "", "timeout: too late"),
-    ({"finish": "length", "no_answer": "cut off while thinking"}, "", "cut off while thinking"),
-    ({"refusal": "No."}, "", "refused"),
-    ({"text": "Gout", "finish": "content_filter"}, "", "refused"),
-]
-
-
-@pytest.mark.parametrize("reply, diagnosis, status", DIAGNOSES, ids=range(len(DIAGNOSES)))
+@pytest.mark.parametrize("reply, diagnosis, status", KNOWN["diagnoses"])
 def test_a_diagnosis_is_read_or_has_a_status(reply, diagnosis, status):
     c, _ = held(turns=1, last=Reply("", "m", "", **reply) if isinstance(reply, dict) else reply)
     assert (c.end, c.diagnosis, c.status, c.keys[-1]) == ("limit", diagnosis, status, "x")
     assert talks.frame([c]).iloc[0]["reply_status"] == status.replace("graded", "")
 
 
-WHICH = [  # judges' numbers
-    ('{"which": []}', set()),
-    ('{\n "which" : [ 2 ,\n 2 ]\n}', {2}),
-    ('```json\n{"which": [2]}\n```', {2}),
-    ('{"which": [1], "why": "it says so"}', {1}),
-    ('{"which": [1, 2]}\n{"which": [2, 1]}', {1, 2}),
-    ('The dialogue says {"which": [1]}, which I ignore. {"which": [3]}', None),  # they differ
-    *((f'{{"which": [1]}} {{"which": [{x}]}}', None) for x in ("", "4", '"all"')),
-    *((f'{{"which": [{x}]}}', None) for x in ("4", "0", "-1", "1.5, 2", '"1"', "one", "1 2", "1,")),
-    *((text, None) for text in ('{"which": [1, 2', '{"which": 1}', '{"whichever": [1]}', "[1, 2]")),
-    *((text, None) for text in ('{"note": "\\"which\\": [1]"}', "{'which': [1]}", "1 and 2.", "")),
-]
+READ = {
+    "which": lambda text: judging.parse_which(text, 3),
+    "facts": generation.facts_in,
+    "scripts": generation.parse_script,
+}
 
 
-def items(n):
-    return [f"I have had complaint {k} for long" for k in range(n)]
-
-
-AGAIN = "I HAVE had complaint 1, for long!"
-FACTS = [
-    (json.dumps({"items": items(20)}), items(16)),
-    (json.dumps({"items": items(3)})[:-20], items(2)),
-    (json.dumps({"items": ["Too short", *items(2), AGAIN]}), [*items(1), AGAIN]),
-    *((text, None) for text in ('{"items": []}', '{"facts": ["one two three"]}', "- I have", "")),
-]
-WELL = '"false": ["I am well"'
-SCRIPTS = [
-    (f'{{"script": "Say it.", "facts": [1, 12], {WELL}]}}', ("Say it.", [1, 12], ["I am well"])),
-    ('{"script": "Say that it hur', ("Say that it hur", [], [])),
-    ('{"script": "Say it.", "facts": [1, 2', ("Say it.", [1, 2], [])),
-    (f'{{"script": "Say it.", "facts": [], {WELL}, "I ne', ("Say it.", [], ["I am well"])),
-    ('```json\n{"facts": [3],\n "script": "Say \\"no\\"."}\n```', ('Say "no".', [3], [])),
-    *((x, None) for x in ('{"script": "", "facts": [1]}', '{"script": 3}', "Say it.", "")),
-]
-READ = [(lambda text: judging.parse_which(text, 3), *x) for x in WHICH]
-READ += [(generation.facts_in, *x) for x in FACTS] + [
-    (generation.parse_script, *x) for x in SCRIPTS
-]
-
-
-@pytest.mark.parametrize("reads, text, found", READ, ids=range(len(READ)))
-def test_numbers_key_items_and_scripts_are_read_out_of_a_reply_or_there_are_none(
-    reads, text, found
-):
-    assert reads(text) == found
+@pytest.mark.parametrize("what", READ)
+def test_numbers_key_items_and_scripts_are_read_out_of_a_reply_or_there_are_none(what):
+    for text, *expected in KNOWN[what]:
+        found = READ[what](text)
+        assert (found if found is None else [*found]) == next(iter(expected), None), text

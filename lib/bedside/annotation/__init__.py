@@ -21,6 +21,5 @@ raters, and judges compared with them.
 from . import handed
 from .blind import material, rows
 from .labelling import tasks
-from .sampling import coverage, sample
 
-__all__ = ["coverage", "handed", "material", "rows", "sample", "tasks"]
+__all__ = ["handed", "material", "rows", "tasks"]

@@ -20,14 +20,14 @@ from bedside.asking.store import digest
 from bedside.build import settings
 from bedside.publish.judged_items import collect
 from bedside.publish.pages import hashes, template
-from bedside.read import outside, paths
+from bedside.read import paths
 from bedside.read.prompts import clean
 
 from . import label_studio, protocol
 from .blind import alias, candidates, material, rows
 from .labelling import JOINED, tasks
 from .log import ADJUDICATED, FOLDER, NAME, REFUSALS, RESERVED, last, named
-from .returned import taken
+from .returned import pages, taken
 from .sampling import Entry, Sample, assigned, queue
 
 HERE = Path(__file__).parent
@@ -125,17 +125,18 @@ def _put_down(folder, rater, how, entries):
     An earlier page counts if its rules and the texts of the items that both have are the same.
     """
     made = {"group": how.group, **{k: getattr(how, k) for k in RULES}, "entries": entries}
-    text, hand, earlier = json.dumps(made, indent=1), digest(made)[:12], []
-    shown = {e["id"]: e["text_sha256"] for e in entries}
-    for path in sorted((folder / "handed").glob(f"{rater}-*.json")):
-        before = outside.parsed(path.read_bytes())
-        texts = ((shown.get(e["id"]), e["text_sha256"]) for e in before["entries"])
-        same = all(before[k] == made[k] for k in RULES)
-        if same and all(here in (None, there) for here, there in texts):
-            earlier.append(path.stem.removeprefix(f"{rater}-"))
-    (folder / "handed").mkdir(parents=True, exist_ok=True)
-    paths.write(folder / "handed" / f"{rater}-{hand}.json", text, durable=True)
-    return hand, [name for name in earlier if name != hand]
+    shown, hand = {e["id"]: e["text_sha256"] for e in entries}, digest(made)[:12]
+    earlier = [
+        name
+        for name, page in pages(folder, rater).items()
+        if name != hand
+        and all(page[k] == made[k] for k in RULES)
+        and all(shown.get(e["id"], e["text_sha256"]) == e["text_sha256"] for e in page["entries"])
+    ]
+    path = folder / "handed" / f"{rater}-{hand}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    paths.write(path, json.dumps(made, indent=1), durable=True)
+    return hand, earlier
 
 
 def _given(record, entry):

@@ -78,21 +78,28 @@ def _parts(text):
     return [(header, [(f"line {n}", x) for n, x in enumerate(rest, 2) if x.strip()])]
 
 
+def pages(folder: Path, rater: str) -> dict[str, dict]:
+    """What was put down of a rater's pages of a task: {the page's name: it}."""
+    found = [(p, p.stem.rpartition("-")) for p in sorted((folder / "handed").glob("*.json"))]
+    return {hand: outside.parsed(p.read_bytes()) for p, (who, _, hand) in found if who == rater}
+
+
 def _take(about, given, folder):
     """Take in a rater's lines; in words, what came of it. ValueError for what is wrong with it."""
     if about["task"] not in tasks():
         raise ValueError(f"there is no task {about['task']!r}")
     task, rater, hand = tasks()[about["task"]], named(about["rater"]), str(about["hand"])
-    handed = folder / task.name / "handed" / f"{rater}-{hand}.json"
-    if not hand.isalnum() or not handed.is_file():
+    handed = pages(folder / task.name, rater)
+    if hand not in handed:
         raise ValueError(f"no page of {rater!r} with this sample was handed out from here")
-    page = outside.parsed(handed.read_bytes())
+    page = handed[hand]
     task = task.ruled(page["protocol"], page["all_reasons"])
-    entries = {(e["id"], e["check"]): e for e in page["entries"]}
+    # a browser also gives back what it kept of the rater's earlier pages
+    every = {(e["id"], e["check"]): e for p in [*handed.values(), page] for e in p["entries"]}
     found = {"": [], "training": [], "background": []}
     for place, line in given:
         try:
-            kind, record = _read(line, task, entries, page["group"])
+            kind, record = _read(line, task, every, page["group"])
         except ValueError as e:
             raise ValueError(f"{place}: {e}") from None
         found[kind].append(record)
@@ -104,6 +111,7 @@ def _take(about, given, folder):
         beside = path.parent / kind / path.name
         known = protocol.lines(beside)
         append(beside, [r for r in records if r not in known])
+    entries = {(e["id"], e["check"]) for e in page["entries"]}
     done = [r for key, r in last(path).items() if key in entries]
     refusals = sum(bool(r["refused"]) for r in done)
     latest = max((r["at"] for r in done), default="never")

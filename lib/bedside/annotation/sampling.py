@@ -5,11 +5,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from bedside import BedsideError
 
-from .blind import candidates
 from .log import ADJUDICATED, named
 
 STRATA = ("section", "model", "category", "configuration")
@@ -56,7 +54,10 @@ class Sample:
 
 
 def queue(found: list[dict], rater: str, how: Sample) -> list[Entry]:
-    """A rater's rows in the order of labelling, from `candidates`."""
+    """A rater's rows in the order of labelling, from `candidates`; always the same for a seed.
+
+    Strata are represented by their share, each at least once if `size` allows.
+    """
     raters = members(how.raters)
     if how.batches:
         assigned(raters, how.batches)
@@ -76,16 +77,6 @@ def queue(found: list[dict], rater: str, how: Sample) -> list[Entry]:
     mine += [row for part, k in zip(parts, common) for row in part[k:]][place % of :: of]
     rng = np.random.default_rng([how.seed, place])
     return _with_repetitions([mine[i] for i in rng.permutation(len(mine))], how.repetitions, rng)
-
-
-def sample(rows, task, size, seed, repetitions=0.0, tiny=False):
-    """Draw `size` of a task's rows (0: all) in random order, by `Sample`: a list of Entry.
-
-    The same rows and seed give the same sample. Strata are represented by their share, each at
-    least once if `size` allows.
-    """
-    how = Sample(size=size, seed=seed, repetitions=repetitions)
-    return queue(candidates(rows, task, tiny), "", how)
 
 
 def _draw(found, size, seed, repetitions=0.0):
@@ -137,17 +128,6 @@ def _with_repetitions(rows, repetitions, rng):
         between = int(rng.integers(i + apart + 1, size + 1)) - 0.5
         places.append((between, Entry(rows[i], True)))
     return [entry for _, entry in sorted(places, key=lambda place: place[0])]
-
-
-def coverage(rows, task, drawn, tiny=False):
-    """How many candidates each section and model has, and how many are drawn: a frame."""
-
-    def count(rows):
-        return pd.DataFrame(rows, columns=["section", "model"]).value_counts()
-
-    counts = {"rows": count(candidates(rows, task, tiny))}
-    counts["drawn"] = count([e.row for e in drawn if not e.repetition])
-    return pd.DataFrame(counts).fillna(0).astype(int).sort_index().reset_index()
 
 
 def members(raters):

@@ -170,7 +170,6 @@ BROKEN_OFF = (
     r"error|fail|abort|cancel|time.?out|interrupt|disconnect|exception|overload"
     r"|insufficient_system_resource"
 )
-KEPT = ("text", "finish", "refusal", "returned_model", "date", "fingerprint", "router", "latency_s")
 
 
 def as_reply(request: Request, record: dict, recorded: bool) -> Reply:
@@ -179,7 +178,9 @@ def as_reply(request: Request, record: dict, recorded: bool) -> Reply:
     Its text is what the model says once it has thought. What was refused, filtered or broken off
     for a tool that nobody offered is no answer, whatever text came before.
     """
-    kept = prompts.cleaned({k: record[k] for k in KEPT if record.get(k) is not None})
+    kept = prompts.cleaned(
+        {k: record[k] for k in (*store.TEXTS, "latency_s") if record.get(k) is not None}
+    )
     kept["prompt_tokens"], kept["completion_tokens"] = used(record)
     given = kept.get("finish", "")
     kept["finish"] = end = SPELLED.get(given.lower().partition(":")[0].strip(), given)

@@ -33,23 +33,12 @@ class StoreError(BedsideError):
     """A recordings folder that can't be read or written."""
 
 
-class Record(msgspec.Struct):
-    """What a recording must hold, and of what type; more may be there.
-
-    Counts that make no sense are unknown (`usage`).
-    """
-
-    key: Annotated[str, msgspec.Meta(min_length=64, max_length=64)]
-    item: str
-    fields: dict
-    text: str | None = None
-    finish: str | None = None
-    refusal: str | None = None
-    returned_model: str | None = None
-    fingerprint: str | None = None
-    router: str | None = None
-    date: str | None = None
-    latency_s: float | None = None
+# what a recording must hold, and of what type; more may be there, and counts that make no sense are
+# unknown (`usage`)
+TEXTS = ("text", "finish", "refusal", "returned_model", "date", "fingerprint", "router")
+Key = Annotated[str, msgspec.Meta(min_length=64, max_length=64)]
+REQUIRED = [("key", Key), ("item", str), ("fields", dict), ("latency_s", float | None, None)]
+Record = msgspec.defstruct("Record", [*REQUIRED, *((name, str | None, None) for name in TEXTS)])
 
 
 # Canonical JSON: sorted keys, no blanks, ASCII only. Raises ValueError on NaN.
@@ -121,8 +110,8 @@ class Recordings:
                     if path.stat().st_size > self._done.get(path, (0, 0))[0]:
                         self._read(path)
         except OSError as e:
-            told = f"{rel(self.folder)}: recordings can't be read ({paths.why(e)}"
-            raise StoreError(told) from e
+            text = f"{rel(self.folder)}: recordings can't be read ({paths.why(e)}"
+            raise StoreError(text) from e
 
     def _read(self, path):
         at, before = self._done.get(path, (0, 0))

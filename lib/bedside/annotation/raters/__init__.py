@@ -3,7 +3,7 @@
     rows = annotation.rows(document)
     given = labels("my_task", rows)                 # all raters' files
     progress("my_task")                             # how far everybody is
-    agreement(given, "my_task", rng)                # kappa and alpha with intervals
+    agreement(given, "my_task")                # kappa and alpha with intervals
     opinions(given, differing(given, rows, "my_task"))    # what an adjudicator is shown
     settled = consensus(given)                      # ADJUDICATED decides the disagreements
     corrected(judged(rows, "my_task"), settled, "my_task", rng)

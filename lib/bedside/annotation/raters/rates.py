@@ -48,7 +48,7 @@ def _values(verdict, task):
     return parts(task, said if task.several else re.match(r"[\w-]*", said)[0])
 
 
-def against(judged, settled, task, rng):
+def against(judged, settled, task):
     """Trust cards {judge: card} against the raters' consensus, for judges with a common row.
 
     n counts the rows that have a settled label and a verdict, graded or not. Intervals resample

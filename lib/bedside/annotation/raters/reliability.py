@@ -53,7 +53,7 @@ def attention(given):
     return frame(rows)
 
 
-def agreement(given, task, rng, reference=None):
+def agreement(given, task, reference=None):
     """Agreement of raters: table rows.
 
     Equal labels in percent and kappa for each pair, and Krippendorff's alpha for all. On a scale
@@ -72,66 +72,57 @@ def agreement(given, task, rng, reference=None):
     labels of one kind are no evidence of agreement.
     """
     own = own_labels(given)
-    theirs = _apart(own, own[:0] if reference is None else reference)
-    every = pd.concat([own, theirs]) if len(theirs) else own
-    rows = []
+    theirs = own[:0] if reference is None else reference
+    mine, rows = list(dict.fromkeys(sorted(own["rater"]))), []
+    theirs = theirs.assign(rater=[f"{r} of the study" * (r in mine) or r for r in theirs["rater"]])
+    others = sorted({*theirs["rater"]})
+    every = pd.concat([own, theirs]) if others else own
     for name, wide, steps in _measures(every, tasks()[task]):
-        raters, label = wide.columns, name not in ("", ANY)
-        for a, b in itertools.combinations(raters, 2):
-            rows += _pair(a, b, wide, name, steps, rng)
-        if label:
-            continue
-        mine = [r for r in raters if r not in set(theirs["rater"])]
-        rows.append(_all(f"all {len(mine)} raters", wide[mine], name, steps, rng))
-        if len(theirs):
-            others, whose = raters.difference(mine), theirs["group"].iloc[0]
+        for a, b in itertools.combinations(wide.columns, 2):
+            rows += _pair(wide[[a, b]].dropna(), name, steps)
+        alphas = {f"all {len(mine)} raters": wide[mine]}
+        if others:
+            whose = f"all {len(others)} {theirs['group'].iloc[0]}"
             here = wide[wide[mine].notna().any(axis=1)]
-            alone = f"all {len(others)} {whose}"
-            rows += [
-                _all(alone, wide[others], name, steps, rng),
-                _all(f"{alone}, on what is labelled here", here[others], name, steps, rng),
-                _all(f"all {len(raters)} together", here, name, steps, rng),
-            ]
+            alphas |= {whose: wide[others], f"{whose}, on what is labelled here": here[others]}
+            alphas[f"all {len(wide.columns)} together"] = here
+        if name in ("", ANY):
+            rows += [_alpha(who, part, name, steps) for who, part in alphas.items()]
     return frame(rows)
-
-
-def _apart(own, theirs):
-    """A study's labels, with raters renamed if an own rater has the same name."""
-    taken = set(own["rater"])
-    return theirs.assign(rater=[f"{r} of the study" if r in taken else r for r in theirs["rater"]])
 
 
 def _measures(labels, task):
     """Yield (name, frame of rows by raters with value indices, indices on the scale) of a task."""
-    keys = ["unit", "id", "part"]
 
     def wide(said):
+        keys = ["unit", "id", "part"]
         made = labels.assign(said=said).pivot(index=keys, columns="rater", values="said")
         return made.astype(float)
 
     places = {value: at for at, value in enumerate(values(task.name))}
     steps = [at for value, at in places.items() if value.lstrip("-").isdigit()]
     yield "", wide(labels["value"].map(places)), steps if task.ordered else []
+    held = labels["type"].str.split(JOINED)
     if task.labels:
         yield ANY, wide(labels["type"] != ""), []
     for _, label, _ in task.labels:
-        yield label, wide(labels["type"].map(lambda t, label=label: label in t.split(JOINED))), []
+        yield label, wide([label in types for types in held]), []
 
 
-def _pair(a, b, wide, name, steps, rng):
-    """The table rows of two raters on one measure."""
-    both = wide[[a, b]].dropna()
-    if both.empty:  # of two batches
+def _pair(both, name, steps):
+    """The table rows of two raters on one measure. both: the rows that both labelled."""
+    rare = name not in ("", ANY) and both.any(axis=1).sum() < stats.LEAST
+    if both.empty or rare:  # of two batches
         return []
-    if name not in ("", ANY) and both.any(axis=1).sum() < stats.LEAST:
-        return []
-    who, equal = f"{a} and {b}", share((both[a] == both[b]).tolist(), _units(both))
+    a, b = both.columns
+    who, units = f"{a} and {b}", both.index.get_level_values("unit").to_numpy()
+    equal = share((both[a] == both[b]).tolist(), units)
     if steps:
         both = both[both.isin(steps).all(axis=1)]
+        units = both.index.get_level_values("unit").to_numpy()
     x, y = (both[rater].astype(int).tolist() for rater in (a, b))
-    scale = steps or sorted({*x, *y})
-    how = {"weights": "quadratic" if steps else None, "units": _units(both)}
-    kappa = stats.kappa(x, y, scale, **how) if x else NONE
+    how = {"weights": "quadratic" if steps else None, "units": units}
+    kappa = stats.kappa(x, y, steps or sorted({*x, *y}), **how) if x else NONE
     if min(len({*x}), len({*y})) == 1:  # a rater who always says the same
         kappa = (*kappa[:1], np.nan, np.nan, *kappa[3:])
     if name:
@@ -139,21 +130,17 @@ def _pair(a, b, wide, name, steps, rng):
     return [Row(who, "equal, %", "run", *equal), Row(who, "kappa", "run", *kappa)]
 
 
-def _all(who, wide, name, steps, rng):
-    """Krippendorff's alpha of several raters on one measure."""
+def _alpha(who, wide, name, steps):
+    """Krippendorff's alpha of several raters on one measure, as a table row."""
     seen = wide.where(wide.isin(steps)) if steps else wide
     seen, alpha = seen[seen.notna().sum(axis=1) >= 2], NONE
     if len(seen):
-        level = "ordinal" if steps else "nominal"
-        alpha = stats.krippendorff_alpha(seen.to_numpy().T, level=level, units=_units(seen))
+        level, units = "ordinal" if steps else "nominal", seen.index.get_level_values("unit")
+        alpha = stats.krippendorff_alpha(seen.to_numpy().T, level=level, units=units.to_numpy())
     return Row(who, f"{name}: {ALPHA}" if name else ALPHA, "run", *alpha)
 
 
-def _units(wide):
-    return wide.index.get_level_values("unit").to_numpy()
-
-
-def scores(given, task, rows, rng, reference):
+def scores(given, task, rows, reference):
     """Mean score of each model's replies: table rows, a column for each own rater.
 
     Further columns have the study's raters, on the rows labelled here and on all rows. Intervals

@@ -11,16 +11,15 @@ const bare = ({inFile, ...line}) => line;
 const lacking = () => new Set([...kept.lines.values()].filter(line => !line.inFile).map(subject)).size;
 const done = () => items.filter(item => kept.given.has(name(item)));
 
-/* What any tab has kept, of this page and of those that this rater had before. The first pages wrote one list. */
+// What any tab has kept, of this page and of those that this rater had before. The first pages wrote one list.
 function read() {
-  const ours = new Set(["entrance", ...data.training.map(t => `training ${t.id}`), ...items.map(name)]);
   try {
     for (const hand of [data.hand, ...data.earlier]) {
       const list = `bedside ${data.task} ${hand}`, keys = Object.keys(localStorage).filter(key => key.startsWith(`${list} `));
       const texts = [localStorage[list] ?? "[]", ...keys.map(key => `[${localStorage[key]}]`)];
       for (const line of texts.flatMap(text => JSON.parse(text))) {
-        const key = `${store} ${line.at} ${subject(line)}`, inFile = line.inFile && hand === data.hand;
-        if (ours.has(subject(line))) kept.lines.set(key, {...line, inFile: inFile || kept.lines.get(key)?.inFile});
+        const key = `${store} ${line.at} ${subject(line)}`, inFile = line.inFile || kept.lines.get(key)?.inFile;
+        kept.lines.set(key, {...line, inFile});
       }
     }
   } catch { kept.fault = true; }
