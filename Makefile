@@ -37,7 +37,7 @@ NOTEBOOKS := $(wildcard $(PAPERS:%=notebooks/%/[0-9][0-9]_*.ipynb))
 # Steps of `python -m bedside`, where `make help` has their texts.
 STEPS := verify seminar class annotate data try plan batch collect study compare check new letter \
 	latex outputs lab serve doctor
-.PHONY: help all explorer record site setup test mutants bench lint lock clean $(STEPS) $(PAPERS)
+.PHONY: help all explorer record site setup test bench lint lock clean $(STEPS) $(PAPERS)
 .DEFAULT_GOAL := help
 $(STEPS): $(READY)
 	@$(PY) -m bedside $@
@@ -61,8 +61,6 @@ setup: $(READY) ## only set everything up
 test: $(INDEX) ## set everything up and run the tests on all cores (SLOW=1: those of minutes, too)
 	@$(PY) -m pytest --dist worksteal -n "$${JOBS:-auto}"
 	@test -z "$$SLOW" || $(PY) -m pytest --dist worksteal -n "$${JOBS:-auto}" -m slow
-mutants: $(INDEX) ## put small faults into the library and list which the tests notice (hours)
-	@$(PY) tests/mutants.py --jobs "$${JOBS:-2}"
 bench: $(READY) ## measure calls, their replay and `make all` on this machine
 	@$(PY) tests/bench.py
 lint: $(READY) ## check style, layers and budgets of lines (ruff, import-linter, docs/design.md)

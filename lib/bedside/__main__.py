@@ -63,10 +63,10 @@ def settings_check(given, write=""):
     from .read import questions
     from .write import frames
 
-    run = {k: v for k, v in given.items() if k == "run" and v}
     asked = {k: v for k, v in given.items() if k != "run"}
     settings.validated(**asked)
-    given = settings.entered(asked, run.get("run", "")) | run
+    run = given.get("run", "")
+    given = settings.entered(asked, run) | ({"run": run} if run else {})
     brought = settings.validated(answers=given.get("answers", "")).answers
     files = questions.answer_files(brought) if brought else []
     for file in files:

@@ -50,29 +50,3 @@ def test_rubric():
     made = ran(OWN, fakes, FILES, rubric="FOLDER/rubric.csv", answers="", **GIVEN)
     scored = made.row("table_scores", "fake-warm", "all: score, %")
     assert (scored.value, scored.n) == (100 * (3 + 5 / 8) / 4, 4 * 3)
-
-
-def test_revision(monkeypatch):
-    """A data set is read at the revision that is named."""
-    rows = {"abc123": 5, "def456": 3}
-
-    def load(name, *more, revision, **other):
-        made = [{"item": str(k), "question": f"{k}?"} for k in range(rows[revision])]
-        return datasets.DatasetDict(train=datasets.Dataset.from_list(made))
-
-    monkeypatch.setattr(datasets, "load_dataset", load)
-    given = GIVEN | dict(questions="me/mine", revision="def456", repeats=1, answers="")
-    made = ran(OWN, {"fake-warm": lambda r: "Yes.", "fake-judge": judge}, **given)
-    assert made.row("table_scores", "fake-warm", "all: right, %").n == 3
-
-
-def test_numbers():
-    """Of a file of four shares of 48 the two that no count gives are found impossible."""
-    values = ("83.3", "70.1", "70.8", "70.3")
-    lines = [f"Table 1,row {v},share,{v}%,48,share" for v in values]
-    file = "\n".join(["table,row,column,value,n,kind", *lines])
-    made = ran("check_a_paper", files={"numbers.csv": file}, numbers="FOLDER/numbers.csv")
-    found = made.frames["checks"]
-    told = set(found.loc[found["verdict"] == "impossible", "row"])
-    shares = {f"{100 * k / 48:.1f}" for k in range(49)}
-    assert told == {f"row {v}" for v in values if v not in shares} and len(told) == 2

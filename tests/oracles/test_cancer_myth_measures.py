@@ -100,30 +100,6 @@ def test_rates_are_corrected_for_the_judges_errors(run_of, monkeypatch):
         assert np.isnan(none.loc[model, "value"]) and none.loc[model, "n"] == 0
 
 
-def test_what_became_of_the_answers():
-    graded = world(1, ["a", "b"])
-    first = graded["item"].unique()[:20]
-    given = {"graded": graded[graded["item"].isin(first)], "answered": graded}
-    given["posed"] = pd.DataFrame({"item": first})
-    made = wanted("cancer_myth/03_evaluation", "health", **given).set_index(CELL)
-    for posed, model in itertools.product((True, False), "ab"):
-        part = graded[(graded["item"].isin(first) == posed) & (graded["model"] == model)]
-        came = part[part["reply_status"] == ""]
-        lost = 100 - 100 * len(came) / len(part)
-        expected = {
-            "mean words": (came["answer"].str.split().str.len().mean(), len(came)),
-            "cut off at the limit, %": (100 * came["truncated"].mean(), len(came)),
-            "no answer, %": (lost, len(part)),
-            "no answer: blank, %": (lost, len(part)),
-        }
-        if posed:
-            (pcs, pcr), n, *_ = counted(part[~part["truncated"]])
-            expected |= {"PCR of the uncut": (pcr, n), "PCS of the uncut": (pcs, n)}
-        row = made.loc[f"{model}, {'' if posed else 'no '}false presupposition"]
-        for column, pair in expected.items():
-            assert row.loc[column, ["value", "n"]].tolist() == pytest.approx(pair), column
-
-
 # ---- eight systems
 
 
@@ -200,7 +176,6 @@ def test_rates_of_the_cures_by_counting(run_of):
     graded, run = answers_of(0), run_of("cancer_myth", "03_evaluation")
     rates = cured.rates(graded)
     made, hit = rates.set_index(CELL), graded["hit"].where(graded["status"] == "graded")
-    shown = wanted("cancer_myth/04_mitigation", "parts", graded=graded, hit=hit).set_index(CELL)
     for (method, name), part in graded.groupby(["method", "set"]):
         known = part[part["status"] == "graded"]
         hits, n = int(known["hit"].sum()), len(known)
@@ -208,18 +183,6 @@ def test_rates_of_the_cures_by_counting(run_of):
         found = made.loc[(f"m {method}", name)][["value", "n", "unscored", "worst", "best"]]
         expected = (100 * hits / n, n, 25 - n, *ends)
         assert found.tolist() == pytest.approx(expected, nan_ok=True)
-        at, came = shown.loc[f"m {method}, {name}", "value"], part[part["reply_status"] == ""]
-        what = {"Cancer-Myth": "corrected", "Cancer-Myth-NFP": "left alone"}.get(name, "right")
-        expected = {
-            "cut off at the limit, %": 100 * came["truncated"].mean(),
-            "no answer, %": 100 - 100 * len(came) / len(part),
-            "calls for an answer": part["calls"].mean(),
-            "complexity basic": 100 * (part["complexity"] == "basic").mean(),
-            f"{what}, of the uncut": 100 * known[~known["truncated"]]["hit"].mean(),
-        }
-        for kind in cured.OUTCOMES if name.endswith("QA") else ():
-            expected[kind] = 100 * (part["outcome"] == kind).mean()
-        assert at[[*expected]].tolist() == pytest.approx([*expected.values()])
     one = cured.balanced(rates).set_index("row")["value"]
     tests = cured.against_plain(graded, run).set_index("row")
     for method in ("plain", "cure"):
@@ -262,59 +225,3 @@ def test_algorithm_1_draws_all_alike():
     share = pd.Series(taken).value_counts().sort_index() / 100
     large, small = 1 / 6 + 5 / 6 * 2 / 6, 1 / 2 + 1 / 2 * 2 / 6
     assert share.tolist() == pytest.approx([large] * 6 + [small] * 2, abs=0.2)
-
-
-def test_tables_of_the_generation_by_counting(run_of):
-    rng, run, n = np.random.default_rng(1), run_of("cancer_myth", "03_evaluation"), 60
-    lost = ["copied", "missing", "truncated", "unparsed", "refused", "unanswered: blank"]
-    asked = pd.DataFrame({"generator": rng.choice(["a", "b"], n), "item": range(n)})
-    asked["myth"] = [f"m{k // 3}" for k in range(n)]
-    asked["status"] = rng.choice(["new", *lost], n, p=[0.7, *[0.05] * 6])
-    grade = rng.choice([-1, 0, 1, NAN], n)
-    came = (asked["status"] == "new") & ~np.isnan(grade)
-    asked["verdict"] = np.where(came, "graded", np.where(asked["status"] == "new", "unparsed", ""))
-    asked["value"] = pd.Series(grade, dtype=object).where(came, None)
-    rounds = pd.DataFrame({"generator": ["a"], "myth": ["m3"], "valid": [4], "invalid": [7]})
-    given = {"questions": asked, "rounds": rounds.assign(stopped=""), "run": run}
-    names = "outcomes", "sizes", "theirs"
-    outcomes, sizes, theirs = wanted("cancer_myth/02_adversarial_generation", *names, **given)
-    found = outcomes.set_index(CELL)["value"]
-    grades = {generation.FOOLS: -1, "partly corrected (apart)": 0}
-    grades["easy (joins the invalid set)"] = 1
-    for name, part in asked.groupby("generator"):
-        expected = {column: (part["value"] == v).mean() for column, v in grades.items()}
-        expected["answered, no grade (apart)"] = (part["verdict"] == "unparsed").mean()
-        expected |= {f"question {kind}": (part["status"] == kind).mean() for kind in lost}
-        assert sum(expected.values()) == pytest.approx(1)
-        for column, share in expected.items():
-            assert found[name].get(column, 0) == pytest.approx(100 * share), column
-    assert sizes.loc["a after m3"].to_dict() == {"valid set": 4, "invalid set": 7}
-    said = run.published("v1 text 4.1").query("row == 'candidates' and column == 'GPT-4o'")
-    theirs = theirs[theirs["row"] == "GPT-4o"]["value"].item()  # of three on each of 994 myths
-    assert theirs == pytest.approx(100 * said["value"].item() / (994 * 3))
-    shares = pipeline.shares(asked.assign(category=rng.choice(KINDS[:2], n)), "here", "run")
-    assert shares["value"].sum() == pytest.approx(100) and (shares["value"] > 0).sum() == 2
-
-
-def test_judges_and_a_guesser_beside_the_paper():
-    """A card's shares by its confusion matrix; of labels 0 how many the judge finds."""
-    rng = np.random.default_rng(5)
-    labels, said = rng.choice([-1, 0, 1], (2, 90))
-    said = np.where(rng.random(90) < 0.6, labels, said)
-    found = pd.DataFrame({"status": "graded", "value": said})
-    card = trust_card(pd.Series(labels), found, [-1, 0, 1])
-    graded = pd.DataFrame({"item": range(90), "judge": "j", "label": labels, "grade": said})
-    given = {"measured": {"j": card}, "graded": graded}
-    ours = wanted("cancer_myth/05_judge_agreement", "ours", **given).set_index(CELL)["value"]
-    expected = {
-        "exact match": 100 * np.mean(labels == said),
-        study.BINARY: 100 * np.mean((labels == 1) == (said == 1)),
-        "sensitivity for 1": 100 * np.mean(said[labels == 1] == 1),
-        "specificity for 1": 100 * np.mean(said[labels != 1] != 1),
-        "exact match where the label is 0": 100 * np.mean(said[labels == 0] == 0),
-        "kappa": cohen_kappa_score(labels, said),
-        "kappa, quadratic": cohen_kappa_score(labels, said, weights="quadratic"),
-    }
-    assert ours["j"][[*expected]].tolist() == pytest.approx([*expected.values()])
-    most = pd.Series(labels).value_counts(normalize=True).max()
-    assert ours["constant guesser", "exact match"] == pytest.approx(100 * most)

@@ -151,28 +151,3 @@ def test_the_judges_confusion_matrix_is_found(run, prints, seed):
     assert (made["two"].low, made["two"].high) == pytest.approx((min(kappas), max(kappas)))
     ac1 = printed.kappas([np.array(table)])["three_ac1"].value
     assert ac1 == pytest.approx(stats.gwet([x, y], [-1, 0, 1]))
-
-
-def test_rates_of_the_cures_hold_all_counts_that_print_so(run, prints):
-    rng, size = np.random.default_rng(0), dict(zip(items.SETS, (N, 150)))
-    rows = [row for pair in cures.CURES.values() for row in pair]
-    truth = {(r, c): int(rng.integers(0, n)) for r in rows for c, n in size.items()}
-    prints("v2 Table 1", {(r, c): round(100 * k / size[c]) for (r, c), k in truth.items()})
-    made = cures.rates(run).set_index(["row", "column"])
-    for cell, r in made.iterrows():
-        n = size[cell[1]]
-        counts = [j for j in range(n + 1) if abs(100 * j / n - r["value"]) <= 0.5 + 1e-9]
-        assert r["least"] <= truth[cell] <= r["most"] and {r["least"], r["most"]} <= {*counts}
-        low, high = (stats.wilson(int(r[end]), n) for end in ("least", "most"))
-        assert (r["low"], r["high"]) == pytest.approx((100 * low.low, 100 * high.high))
-    one = cures.pairs_as_one(run).set_index("row")
-    assert one["value"].to_dict() == pytest.approx(made["value"].groupby("row").mean().to_dict())
-    assert (one["low"] < one["value"]).all() and (one["value"] < one["high"]).all()
-
-
-def test_two_rates_of_one_quantity_may_be_chance(run):
-    """Of GPT-4-Turbo 15.4 and 15.2% are, 15.4 and 6.3% aren't: two runs on 585 questions each."""
-    for rates in ([15.4, 15.2], [15.4, 6.3], [5.8, 12]):
-        counts = [round(rate * N / 100) for rate in rates]
-        p = proportions_ztest(counts, [N, N])[1]
-        assert versions.chance(pd.DataFrame({"value": rates})) == pytest.approx(p)

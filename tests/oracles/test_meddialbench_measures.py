@@ -75,47 +75,6 @@ def test_accuracy_is_the_share_right_of_what_is_scored_with_bounds_for_the_rest(
 
 
 @seeds
-def test_the_baseline_and_doses_are_means_over_cases(run, seed):
-    done = world(seed)
-    first = done[done["configuration"] == "baseline"]
-    expected = {(m, "Acc"): counted(f["correct"], 100) for m, f in first.groupby("model")}
-    for (m, f), (column, of) in itertools.product(
-        first.groupby("model"),
-        {"Turns": "turns", "Coverage": "coverage", "Cov/Turn": "per_turn"}.items(),
-    ):
-        expected[m, column] = counted(f[of])
-    two, selected = wanted(BASELINE, "two", "selected", judged=first, run=run)
-    found = rows(two)
-    same({k: found[k] for k in expected}, expected)
-    (kept,) = rows(pd.concat(selected)).values()
-    assert kept == pytest.approx(counted(first.groupby("case")["correct"].max(), 100))
-    dose = wanted(SINGLE, "dose", judged=done, run=run, plan=PLAN).query("source == 'run'")
-    right, found = by(done), rows(dose.assign(unscored=0))
-    steps = [(d, k, n) for d in PLAN.dimensions for k, n in enumerate(PLAN.of(d))]
-    expected = {
-        (f"{d} {k}", m): (*counted(right[m, n if k else "baseline"].values())[:2], 0)
-        for (d, k, n), m in itertools.product(steps, DOCTORS)
-    }
-    same(found, expected)
-
-
-@seeds
-def test_misled_is_counted_of_all_and_of_wrong_diagnoses_by_pathway(run, seed):
-    done, expected = world(seed), {}
-    polluting = {n for n in PLAN.adverse if PLAN.pathway(n) == "pollution"}
-    parts = {c: [c] for c, levels in PLAN.configurations().items() if polluting & {*levels}}
-    parts["all with pollution"] = [*parts]
-    parts["without pollution"] = PLAN.configurations().keys() - parts.keys() - {"baseline"}
-    for (name, of), m in itertools.product(parts.items(), DOCTORS):
-        part = done[done["configuration"].isin(of) & (done["model"] == m)]
-        expected[name, f"{m}: % of all"] = counted(part["misled"], 100)
-        wrong = part[part["correct"] == 0]["misled"]
-        expected[name, f"{m}: % of the wrong ones"] = counted(wrong, 100)
-    found = wanted(VULNERABLE, "found", judged=done, run=run, plan=PLAN)
-    same(rows(pd.concat(found)), {k: v for k, v in expected.items() if v[1] or v[2]})
-
-
-@seeds
 def test_ends_are_counted_by_speaker_with_their_reasons(seed):
     done, expected = world(seed), {}
     for m, part in done.groupby("model"):
@@ -191,25 +150,6 @@ def test_worst_cases_are_the_largest_losses_and_ties_are_all_named(seed):
         assert rows(table)[m, name][:2] == pytest.approx((-100 * r["value"], tied["n"].min()))
         limits = [-100 * r["high"], -100 * r["low"]] if len(tied) == 1 else [NAN, NAN]
         assert limits == ends(table, (m, name))
-
-
-@seeds
-def test_losses_are_changes_turned_round_with_their_limits(run, seed):
-    done = world(seed).query("model == 'a' and configuration in ('baseline', 'C3', 'C4')")
-    strategy = wanted(VULNERABLE, "strategy", judged=done, run=run, changed=scores.changes(done))
-    strategy = pd.concat(strategy)
-    found = rows(strategy)
-    assert found["a", "turns, baseline"] == pytest.approx(
-        counted(done.loc[done["configuration"] == "baseline", "turns"])
-    )
-    for column, name, scale in (
-        ("coverage", "loss of coverage, {}", 1),
-        ("correct", "loss of accuracy, {}, points", 100),
-    ):
-        for r in scores.changes(done, column).itertuples():
-            place = "a", name.format(r.configuration)
-            assert found[place][:2] == pytest.approx((-scale * r.value, r.n))
-            assert [-scale * r.high, -scale * r.low] == ends(strategy, place)
 
 
 # ---- combinations
@@ -288,37 +228,6 @@ def test_what_fails_only_in_combination_is_counted_and_pooled(run, seed):
 
 
 # ---- patients, judges and samples
-
-
-@seeds
-def test_adherence_is_a_mean_by_kind_of_configuration(seed):
-    done, expected = world(seed), {}
-    none, *active = judging.KINDS
-    names = {"activation": "Activation", "isolation": "Isolation", "full": "Full Pass"}
-    kinds = {**{kind: [kind] for kind in judging.KINDS}, "All non-baseline": active}
-    for (name, of), m, key in itertools.product(kinds.items(), DOCTORS, names):
-        part = done[done["kind"].isin(of) & (done["model"] == m)]
-        if (name, key) != (none, "activation"):
-            expected[f"{name}, {m}", names[key]] = counted(part[key], 100)
-    same(rows(wanted(VALIDATION, "adherence", shown=done)), expected)
-    five = {
-        (m, "adherence, %"): counted(np.concatenate([*part["shown"]]), 100)
-        for m, part in done.groupby("model")
-    }
-    same(rows(wanted(VALIDATION, "extremes", seen=done)), five)
-
-    levels, expected = ["incoherent", "fabricating", "withholding"], {}
-    part = done[done["configuration"].isin(levels)]
-    rules = part["model"] == "rules"
-    seen = {"x": part, "y": part.assign(activation=part["activation"].where(rules, 1.0))}
-    columns = {n: [n] for n in levels} | {"mean": levels}
-    columns["incoherent and fabricating"] = levels[:2]
-    for name, (column, among) in itertools.product(("x", "y", "rules"), columns.items()):
-        of = seen["x" if name == "rules" else name]  # the rules are one patient, whoever is tried
-        of = of[(rules == (name == "rules")) & of["configuration"].isin(among)]
-        expected[name, column] = counted(of["activation"])
-    pilots = [f.assign(patient=name) for name, f in seen.items()]
-    same(rows(wanted(VALIDATION, "alone", pilots=pilots)), expected)
 
 
 @seeds

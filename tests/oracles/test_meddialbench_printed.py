@@ -52,24 +52,6 @@ def test_the_error_lies_between_its_ends_whatever_cases_share(scale, pairs):
             assert spread == pytest.approx(least, rel=0.15)
 
 
-def test_a_ratio_has_the_widest_interval_of_its_logarithm(pairs):
-    """For one model; a mean of several varies no more than its parts."""
-    for c, (a, b) in pairs.items():
-        each = [mean_over_expected(c, (a, b), [m]) for m in MODELS]
-        for m, found in zip(MODELS, each):
-            p = counts().loc[[c, BASELINE, a, b], m].to_numpy() / N
-            # right in as many cases on one side of the ratio, in as few as possible on the other
-            alike, apart = np.minimum.outer(p, p), np.maximum(0, np.add.outer(p, p) - 1)
-            both = np.block([[alike[:2, :2], apart[:2, 2:]], [apart[2:, :2], alike[2:, 2:]]])
-            w = np.array([1, 1, -1, -1]) / p
-            factor = np.exp(1.96 * np.sqrt(w @ (both - np.outer(p, p)) @ w / N))
-            value = p[0] * p[1] / (p[2] * p[3])
-            assert found[:3] == pytest.approx((value, value / factor, value * factor))
-        mean = mean_over_expected(c, (a, b), MODELS)
-        assert mean.value == pytest.approx(np.mean([i.value for i in each]))
-        assert min(i.low for i in each) <= mean.low and mean.high <= max(i.high for i in each)
-
-
 @pytest.mark.parametrize("alike", [True, False])
 def test_accuracy_again_lies_between_the_ends(alike):
     """Simulated: cases are selected by five dialogues, and the kept ones run again."""
@@ -95,32 +77,6 @@ def test_the_least_accuracy_is_reached():
     assert low == pytest.approx(again, abs=2e-4) and high > again
     with pytest.raises(ValueError, match="no distribution"):
         reruns.expected_again(0.2, 0.1)  # each kept case has at least one of five right
-
-
-def test_power_is_that_of_the_fewest_and_the_most_pairs_that_can_differ():
-    for x, y in np.random.default_rng(1).integers(0, N + 1, (8, 2)).tolist():
-        differ = [x + y - 2 * k for k in range(max(0, x + y - N), min(x, y) + 1)]
-        sides = [((d + x - y) / 2 / N, (d - x + y) / 2 / N) for d in (min(differ), max(differ))]
-        expected = [stats.mcnemar_power(25, *side, exact=True) for side in sides]
-        assert power_ends(x, y, 25) == pytest.approx(expected, nan_ok=True)
-
-
-def test_a_mark_is_possible_if_some_overlap_gives_it(run, monkeypatch):
-    made = marks(run)
-    assert made["possible"].all() and (made["low"] <= made["high"]).all()
-    table = run.published("Table 9 marks")
-    # Gemini goes from 77 to 79 with incoherent patients: at best 0 against 2 pairs, p = 1/2; and
-    # from 77 to 51 with fabricating ones: at worst 34 pairs lost and 8 won
-    wrong = (table["row"] == "Gemini") & table["column"].isin(["incoherent", "fabricating"])
-    table.loc[wrong, "value"] = [1, 0]
-    monkeypatch.setattr(run, "published", lambda name: table)
-    off = marks(run).query("not possible")
-    assert off[["configuration", "starred"]].to_numpy().tolist() == [
-        ["incoherent", True],
-        ["fabricating", False],
-    ]
-    worst = stats.mcnemar_counts(34, 8)
-    assert (off["low"].iloc[0], off["high"].iloc[1]) == (0.5, pytest.approx(worst))
 
 
 # shares right at a baseline of 68 of 85, of x, y and both: x and y cost the same twice

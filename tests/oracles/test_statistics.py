@@ -104,11 +104,8 @@ def test_what_a_null_draws():
     )
 
 
-def test_holms_correction_is_a_librarys_and_what_is_missing_does_not_count():
-    p = np.random.default_rng(5).random(20) ** 3
-    known = multipletests(p, method="holm")[1]
-    assert close(stats.holm(p), known)
-    assert close(stats.holm([nan, *p, nan]), [nan, *known, nan])
+def test_what_is_missing_does_not_count_for_holms_correction():
+    assert close(stats.holm([nan, 0.01, 0.04, nan, 0.03]), [nan, 0.03, 0.06, nan, 0.06])
     assert stats.holm([]).shape == (0,)
 
 
@@ -222,7 +219,6 @@ REFUSED = [
     (stats.two_proportions, (1, 3, 4, 3)),
     (stats.two_proportions, (0, 0, 1, 3)),
     (stats.wilson, (5, 4)),
-    (stats.wilson, (1, 4, 95)),
     (stats.mean, ([],)),
     (stats.mean, ([1, None],)),
     (stats.mean, ([1, 2], ["a"])),

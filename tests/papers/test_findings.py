@@ -7,7 +7,7 @@ import pytest
 from bedside.read import claims, findings, paths
 
 PUBLIC, SAMPLE = paths.FIGURES / "public", paths.FIGURES / "sample"
-PAPERS = sorted(p.stem for p in paths.FINDINGS.glob("*.toml"))
+PAPERS = sorted(paths.papers())
 
 
 def test_the_front_page_begins_with_findings_of_all_studies():
@@ -34,3 +34,10 @@ def test_findings_rest_on_tables_of_both_profiles_and_on_no_claim_that_differs(p
     assert sum(not f.lacks for f in there) >= 3
     for f in there:  # what the sample can tell is the same there
         assert (f.lacks or f == found[f.id]) and set(f.lacks) <= set(found[f.id].cells)
+
+
+@pytest.mark.parametrize("file, folder", [("tables", PUBLIC), ("this_run", SAMPLE)])
+def test_each_sentence_on_a_table_finds_its_table_and_its_numbers(file, folder):
+    for paper, written in paths.toml(paths.FINDINGS / f"{file}.toml").items():
+        assert findings.sentences(paper, folder, file).keys() == written.keys()
+        assert all((folder / paper / f"{output}.md").is_file() for output in written)

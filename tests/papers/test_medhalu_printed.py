@@ -1,4 +1,4 @@
-"""MedHalu's printed numbers: what lies behind them, regions of rates, wrong labels, costs."""
+"""MedHalu's printed numbers: what lies behind them, regions of rates, costs."""
 
 import itertools
 
@@ -141,40 +141,6 @@ def test_all_matrices_that_fit_are_in_their_region():
     whole = matrices.confusions(60, 20, brief)
     found = regions.corners(scores, np.array([0.75]), steps=20)
     assert len(whole) and inside(found, whole / [60, 20]).all()
-
-
-# ---- wrong labels
-
-CELLS = ((1, 1), (0, 1), (1, 0), (0, 0))  # label and verdict: TP, FP, FN, TN
-
-
-@pytest.mark.parametrize(
-    "ours, theirs, score",
-    [
-        ((5, 1, 1, 1), (2, 1, 4, 1), matrices.ACCURACY),
-        ((4, 0, 1, 3), (5, 3, 0, 0), matrices.MACRO_F1),
-    ],
-)
-def test_the_fewest_wrong_labels_by_trying_all(ours, theirs, score):
-    """Eight answers whose verdicts overlap as little as both counts allow; all sets of labels."""
-    tp, fp, fn, tn = ours
-    label = np.array([1] * (tp + fn) + [0] * (fp + tn))
-    mine = np.array([1] * tp + [0] * fn + [1] * fp + [0] * tn)
-    other = np.array([0] * theirs[2] + [1] * theirs[0] + [0] * theirs[3] + [1] * theirs[1])
-
-    def lead(labels):
-        pairs = [(labels == x, said == y) for said in (mine, other) for x, y in CELLS]
-        counts = np.reshape([(a & b).sum() for a, b in pairs], (2, 4))
-        ahead, behind = stats.macro(counts)[:, score]
-        return ahead - behind
-
-    assert lead(label) > 0
-    flips = np.array(list(itertools.product((0, 1), repeat=8)))
-    least = min(f.sum() for f in flips if 0 < (label ^ f).sum() < 8 and lead(label ^ f) <= 1e-12)
-    found = 8 * matrices.fewest_wrong(np.array(ours) / 8, np.array(theirs) / 8, score)
-    assert found <= least + 0.02 and least - found < 2  # whole labels, of either kind
-    if score == matrices.ACCURACY:
-        assert found == pytest.approx(8 * lead(label) / 2, abs=0.05)
 
 
 # ---- what notebook 04 computes

@@ -193,46 +193,6 @@ def test_the_notebook_goes_on_whatever_the_file_holds(house, monkeypatch, tmp_pa
     assert "fig6a_released.svg" not in outputs
 
 
-# ---- a claim that needs a file is decided once the file is here
-
-NAMED = {
-    "all_data.json": "cm-p-gemini",
-    "the released answers": """
-        cm-raw-file cm-raw-places cm-raw-6a cm-raw-6b cm-raw-7 cm-raw-below-30 cm-raw-hardest
-        cm-raw-own cm-raw-p-gemini cm-raw-p-claude cm-raw-all-fail
-    """,
-    "all_data_raw_generated.json": "cm-algorithm",
-    "the generated questions: make": "cm-raw-generated",
-    "HealthQA, which": "mh-healthqa-pairs mh-healthqa-mean mh-healthqa-deviation",
-    "LiveQA's second": "mh-liveqa-pairs mh-liveqa-mean mh-liveqa-deviation mh-personal",
-    "medhalu.jsonl": "mh-labelled",
-}
-# words of a way to get data; PROFILE=public reads the rest of what is released
-WAY = r"\bmake\b|MODE=|MODELS=|on request|data/external|doesn't fetch|PROFILE="
-
-
-def test_each_claim_that_names_a_way_to_get_data_is_decided_with_them():
-    """In `public`, or with a file that is named; what nobody computes names no way.
-
-    What the study never measured is no need: it says what a study of one's own would do.
-    """
-    public = pd.read_csv(paths.FIGURES / "public" / "claims.csv").set_index("id")["verdict"]
-    undecided, naming = [], {words: set() for words in NAMED}
-    for paper in paths.papers():
-        for id, claim in claims.load(paper).items():
-            ways = [claim.needs, *(w.needs for w in claim.interpretations.values())]
-            for needed in ways:
-                if not re.search(WAY, needed) or needed.startswith("not measured"):
-                    continue
-                named = [words for words in NAMED if words in needed]
-                for words in named:
-                    naming[words].add(id)
-                if not named and (id not in public or needed in public[id]):
-                    undecided.append(f"{id} needs {needed}")
-    assert not undecided, "\n".join(undecided)
-    assert naming == {words: set(ids.split()) for words, ids in NAMED.items()}
-
-
 # ---- MedHalu, HealthQA and LiveQA's training set, which only their authors give
 
 QUESTION = (
@@ -245,20 +205,20 @@ ANSWERS = [  # LiveQA's labelled spans are empty
     for d in ("HealthQA", "LiveQA", "MedicationQA")
     for n, kind in enumerate(("fact", "input", "none"))
 ]
-COPIES = {  # of a source: its text, words in NAMED, and a claim's interpretation with what it says
+COPIES = {  # of a source: its text, its claims, and what some of them come to
     "healthqa.txt": (
         "".join(f"1\tIs number {n} gout ?\tYes .\n" for n in range(1141)),
-        "HealthQA, which",
+        "mh-healthqa-pairs mh-healthqa-mean mh-healthqa-deviation",
         {"mh-healthqa-pairs": "1141", "mh-healthqa-mean": "5"},
     ),
     "liveqa_train.xml": (
         f"<X>{''.join(QUESTION.format(n=n) for n in range(246))}</X>",
-        "LiveQA's second",
+        "mh-liveqa-pairs mh-liveqa-mean mh-liveqa-deviation mh-personal",
         {"mh-liveqa-pairs": "246", "mh-personal": False},
     ),
     "medhalu_benchmark.jsonl": (
         "".join(json.dumps(r) + "\n" for r in ANSWERS),
-        "medhalu.jsonl",
+        "mh-labelled",
         {"mh-labelled": False},
     ),
 }
@@ -268,13 +228,13 @@ COPIES = {  # of a source: its text, words in NAMED, and a claim's interpretatio
 @pytest.mark.parametrize("file", COPIES)
 def test_a_copy_of_what_only_authors_give_decides_its_claims(file, tmp_path, monkeypatch):
     monkeypatch.setattr(here, "figures", str(tmp_path / "figures"))
-    text, words, expected = COPIES[file]
+    text, claimed, expected = COPIES[file]
     (tmp_path / file).write_text(text, encoding="utf-8")
     source = sources.registry()[file.partition(".")[0]]
     monkeypatch.setitem(source, "file", str(tmp_path / file))
     sources.forget()
     run = Run("medhalu", "01_benchmark", profile="public")
-    ids = NAMED[words].split()
+    ids = claimed.split()
     notebook = claims.load("medhalu")[ids[0]].notebook
     made = claims.decided("medhalu", names_of.names(run), notebook)
     for id in ids:

@@ -278,7 +278,7 @@ def test_what_was_recorded_as_whole_and_was_broken_off_is_no_answer(world, endpo
 
 def test_nonsense_for_an_answer_is_a_reply_or_a_failure_by_call_and_by_batch(world, endpoint):
     """Never a traceback; every answer that is kept replays as it was; others aren't touched."""
-    whole, count = {**completion("Rest."), "system_fingerprint": "f"}, 150
+    whole, count = {**completion("Rest."), "system_fingerprint": "f"}, 80
     answers = [spoilt(whole, rng_of("nonsense", n)) for n in range(count)]
     prompts = {f"{k} {n}": f"{k} {n}" for n in range(count) for k in ("odd", "well")}
 

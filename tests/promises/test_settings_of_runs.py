@@ -87,18 +87,6 @@ def test_a_zero_is_what_the_profile_has_and_a_run_without_a_name_is_found_by_its
         settings.keep({"seed": "5"})
 
 
-def test_the_same_command_again_changes_no_settings_and_so_runs_no_notebook_again(
-    figures, tmp_path
-):
-    given, file = {"run": "new", "mode": "record", "limit": "2"}, tmp_path / "settings.json"
-    steps.settings_check(given, file)
-    first = file.read_text()
-    settings.keep({"limit": "2"})
-    here.run = ""
-    steps.settings_check(given, file)
-    assert file.read_text() == first
-
-
 def test_other_settings_are_a_run_in_a_folder_of_its_own(figures):
     settings.entered({"limit": "5", "mode": "record", "budget_usd": "3"})
     run = Run("cancer_myth", "03_evaluation", profile="sample", limit=5, judge="")

@@ -16,8 +16,8 @@ def stand_in(request: Request) -> Reply:
     room = registry.model(request.model).reasoning_tokens  # of which nothing is said
     tokens = request.most - room
     if form := request.response_format:
-        made = {**_filled(form["json_schema"]["schema"], mark), PLANNED: mark}
-        text = json.dumps(made)
+        value = {**_filled(form["json_schema"]["schema"], mark), PLANNED: mark}
+        text = json.dumps(value)
         text = text.replace(WORDS, "word " * (tokens // max(text.count(WORDS), 1)))
     else:
         text = "".join(f"- {mark[:6]} {i}\n" for i in range(tokens // 5))

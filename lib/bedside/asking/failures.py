@@ -58,13 +58,13 @@ def failure_of(
     answer: of status 200, what an error of `inside` came with.
     """
     body, text = parsed(content), content.decode("utf-8", "replace")
-    told = f"{status or 'lost'} {text}"[:LONGEST]
-    fault = next(f for f in FAULTS if re.match(f["words"], told, re.I | re.S | re.X))
+    whole = f"{status or 'lost'} {text}"[:LONGEST]
+    fault = next(f for f in FAULTS if re.match(f["words"], whole, re.I | re.S | re.X))
     words = _words(body) or f"{status} from the endpoint"
     if to := headers.get("location"):
         words = f"it has moved to {to.partition('?')[0]}"
     failure = Failure(fault["kind"], status, cleaned(words, secrets), fault["then"], _wait(headers))
-    fits = re.search(FITS, told.replace(",", ""), re.I | re.S)
+    fits = re.search(FITS, whole.replace(",", ""), re.I | re.S)
     if failure.kind == "context too long" and fits and int(fits[1] or fits[3] or 0) >= int(fits[2]):
         failure.kind, failure.fate = "limit too high", "all"
     passes = failure.fate == "again" or failure.kind == "no credit"
@@ -112,7 +112,7 @@ def inside(answer: Any) -> dict | None:
 def status_of(error: Any) -> int:
     """The status that an error names in its JSON, else 200."""
     name = r'"(?:code|status|status_code|error_code)": "?([45]\d\d)\b'
-    return int(found[1]) if (found := re.search(name, json.dumps(error))) else 200
+    return int(named[1]) if (named := re.search(name, json.dumps(error))) else 200
 
 
 def masked(content: bytes, secrets: Iterable) -> bytes:

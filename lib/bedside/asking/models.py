@@ -285,8 +285,8 @@ async def answers_of(
     replies = await run.ask(asked, "answers")
     rows = [(r.item, r.model, r.text or r.refusal, r.why, r.truncated, r.key) for r in replies]
     columns = ["item", "model", "answer", "reply_status", "truncated", "sent"]
-    made = pd.DataFrame(rows, columns=columns)
-    return made.assign(repeat=[r.repeat for r in asked]) if repeats else made
+    frame = pd.DataFrame(rows, columns=columns)
+    return frame.assign(repeat=[r.repeat for r in asked]) if repeats else frame
 
 
 # ---- without a run

@@ -110,8 +110,8 @@ class Recordings:
                     if path.stat().st_size > self._done.get(path, (0, 0))[0]:
                         self._read(path)
         except OSError as e:
-            told = f"{rel(self.folder)}: recordings can't be read ({paths.why(e)}"
-            raise StoreError(told) from e
+            text = f"{rel(self.folder)}: recordings can't be read ({paths.why(e)}"
+            raise StoreError(text) from e
 
     def _read(self, path):
         at, before = self._done.get(path, (0, 0))

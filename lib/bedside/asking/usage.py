@@ -87,6 +87,6 @@ def used(record: dict) -> tuple[int | None, int | None]:
     """
     *tokens, counts = tokens_of(record)
     if not counts:
-        said = record.get("prompt_tokens"), record.get("completion_tokens")
-        tokens = (n if _makes_sense(n) else None for n in said)
+        counts = record.get("prompt_tokens"), record.get("completion_tokens")
+        tokens = (n if _makes_sense(n) else None for n in counts)
     return tuple(tokens)

@@ -47,12 +47,12 @@ class Baseline:
     def out_of_fold(self) -> list:
         """Values of the labelled rows in their order, each item's by a fit without it."""
         items = self.labelled["item"].to_numpy()
-        made = np.empty(len(items), dtype=object)
+        values = np.empty(len(items), dtype=object)
         for item in dict.fromkeys(items):
-            mine = items == item
-            fitted = self.fit(self.known[~mine], self.labels[~mine])
-            made[mine] = self.predict(fitted, self.known[mine])
-        return made.tolist()
+            held_out = items == item
+            fitted = self.fit(self.known[~held_out], self.labels[~held_out])
+            values[held_out] = self.predict(fitted, self.known[held_out])
+        return values.tolist()
 
 
 class Lexical(Baseline):
@@ -116,8 +116,8 @@ def held_out(
     own = learnt(labelled)
     rated = labelled.drop(own.index)
     judge = baseline(own.reset_index(drop=True), values)
-    made = pd.Series(judge.out_of_fold(), index=own.index, dtype=object)
+    values = pd.Series(judge.out_of_fold(), index=own.index, dtype=object)
     if rated.empty:
-        return made
+        return values
     more = pd.Series(judge.grade(rated), index=rated.index, dtype=object)
-    return pd.concat([made, more])[labelled.index]
+    return pd.concat([values, more])[labelled.index]

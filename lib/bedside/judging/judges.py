@@ -30,8 +30,8 @@ def is_named(run: Any, judge: str | None) -> bool:
     With answers made elsewhere, the profile's models don't count as named unless the user names
     them: whoever brings answers chooses the judge.
     """
-    mine = () if run.answers and not run.models_named else run.models
-    return judge in (None, "", LEXICAL, run.judge, *mine)
+    models = () if run.answers and not run.models_named else run.models
+    return judge in (None, "", LEXICAL, run.judge, *models)
 
 
 def run_asking(run: Any, judge: str | None) -> Any:
@@ -85,12 +85,12 @@ def whose_texts_go(profile: str, paper: str, notebook: str, mode: str, judge: st
     """A line on whose texts go to a run's judge, from private sources; empty if none can go."""
     if judge == LEXICAL or mode == "replay":
         return ""
-    mine = [sources.entry(name) for name in sources.private(profile, paper, notebook)]
+    private = [sources.entry(name) for name in sources.private(profile, paper, notebook)]
     at = registry.model(judge).base_url or "this machine"
     return "\n".join(
         f"{paper}/{notebook}: texts of github.com/{e['github']} ({e['about']}) go to the judge"
         f" {judge} ({at}), and to nobody else"
-        for e in mine
+        for e in private
     )
 
 
@@ -120,8 +120,8 @@ class Question:
         settings = {"max_tokens": registry.most(judge, self.max_tokens, kind)}
         settings["temperature"] = self.temperature
         form, shown = verdict_format(self.values, self.key, bool(self.shown)), list(self.shown)
-        told = prompts.render_all(self.template, frame, self.fields, self.folder, examples=shown)
-        return [Request(i, judge, told[i], settings, form, repeat) for i in told]
+        asked = prompts.render_all(self.template, frame, self.fields, self.folder, examples=shown)
+        return [Request(i, judge, asked[i], settings, form, repeat) for i in asked]
 
 
 async def grade(
@@ -154,15 +154,15 @@ async def grade(
 
         kind = baseline or baselines.Lexical
         graded = kind(labelled, question.values).grade(came) if len(came) else []
-        made = [Verdict(i, "graded", v) for i, v in zip(came["item"], graded, strict=True)]
+        verdicts = [Verdict(i, "graded", v) for i, v in zip(came["item"], graded, strict=True)]
     else:
         replies = await ask(question.requests(came, judge, repeat), f"verdicts of {judge}")
-        made = [verdict(reply, question.values, question.key) for reply in replies]
+        verdicts = [verdict(reply, question.values, question.key) for reply in replies]
     for item, why in frame.loc[lost, ["item", "reply_status"]].itertuples(index=False):
-        made.append(Verdict(item, "error", raw=f"no answer to judge: {why}"))
+        verdicts.append(Verdict(item, "error", raw=f"no answer to judge: {why}"))
     columns = ["item", "status", "value", "raw", "call"]
-    made = pd.DataFrame([vars(v) for v in made], columns=columns)
-    return checks.joined(frame[["item"]], made)
+    verdicts = pd.DataFrame([vars(v) for v in verdicts], columns=columns)
+    return checks.joined(frame[["item"]], verdicts)
 
 
 def verdicts_on(

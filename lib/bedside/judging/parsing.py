@@ -73,21 +73,21 @@ def other_grades(text: str, values: Sequence[int | str], key: str = "score") -> 
         rf"\banswer[*_]*\s*[:=]{value}{line_end}",
         rf"\bI(?:'d|'ll| would| will)? (?:give|grade|rate|score|assign)\b[^.\n]*?{value}",
     )
-    found = (m[1] for form in forms for m in re.finditer(form, text, re.I | re.M))
-    return [grade.rstrip(".") for grade in found]
+    grades = (m[1] for form in forms for m in re.finditer(form, text, re.I | re.M))
+    return [grade.rstrip(".") for grade in grades]
 
 
-def _grade(said, values):
+def _grade(text, values):
     """The one of `values` that a text is exactly: 1, "1", 1.0 and 1e0 are 1; true is none."""
-    said = said.strip('"').replace("\u2212", "-").lower()
-    number = Decimal(said) if re.fullmatch(NUMBER, said, re.A) else None
-    return next((v for v in values if v == number or str(v).lower() == said), None)
+    text = text.strip('"').replace("\u2212", "-").lower()
+    number = Decimal(text) if re.fullmatch(NUMBER, text, re.A) else None
+    return next((v for v in values if v == number or str(v).lower() == text), None)
 
 
 def only(values: Iterable) -> Any:
     """The value of a collection that holds one, once or several times; None for any other."""
-    found = set(values)
-    return found.pop() if len(found) == 1 else None
+    unique = set(values)
+    return unique.pop() if len(unique) == 1 else None
 
 
 def states(text: str, key: str) -> bool:
@@ -117,12 +117,12 @@ def parse(text: str, values: Sequence[int | str], key: str = "score") -> int | s
         last = bool(END.fullmatch(text, lines[-1].end()))
     else:
         last = ends_with(text, members)
-    said, rest = [m[1] for m in members], text
-    said += [re.sub(r"[\s*_]*\.?\s*$", "", m[1]) for m in lines[-1:]]
+    stated, rest = [m[1] for m in members], text
+    stated += [re.sub(r"[\s*_]*\.?\s*$", "", m[1]) for m in lines[-1:]]
     for m in (*members, *lines):
         rest = rest[: m.start()] + " " * len(m[0]) + rest[m.end() :]
-    said += other_grades(rest, values, key)
-    return only(_grade(one, values) for one in said) if last else None
+    stated += other_grades(rest, values, key)
+    return only(_grade(one, values) for one in stated) if last else None
 
 
 def parse_option(text: str, options: Mapping[str, str]) -> str | None:
@@ -137,9 +137,9 @@ def parse_option(text: str, options: Mapping[str, str]) -> str | None:
     def plain(text):
         return " ".join(text.strip("(). ").lower().split())
 
-    def option(said):
-        said = re.sub(r"^\W*(\w+)[).:\]]+\s+", r"\1 ", re.sub(r"[*_`\"]", "", said).strip())
-        return spelled.get(plain(said))
+    def option(text):
+        text = re.sub(r"^\W*(\w+)[).:\]]+\s+", r"\1 ", re.sub(r"[*_`\"]", "", text).strip())
+        return spelled.get(plain(text))
 
     spelled = {plain(s): o for o, t in options.items() for s in (o, f"{o} {t}", t)}
     text, (members, _) = QUOTED.sub("", text), _stated(text, "answer")
@@ -193,8 +193,8 @@ def member(text: str, key: str) -> str | None:
 
     None without it, or where several differ.
     """
-    found = re.findall(rf'(?<!\\)"{re.escape(key)}"\s*:\s*{STRING}', text)
-    return only(map(_unescaped, found))
+    texts = re.findall(rf'(?<!\\)"{re.escape(key)}"\s*:\s*{STRING}', text)
+    return only(map(_unescaped, texts))
 
 
 def said(text: str, key: str) -> str | None:
@@ -210,8 +210,8 @@ def strings(text: str, key: str) -> list[str] | None:
     If the list is cut short: the complete ones. None too where several lists differ.
     """
     lists = re.findall(rf'(?<!\\)"{re.escape(key)}"\s*:\s*\[((?:\s*{STRING}"\s*,?)*)', text)
-    found = only(tuple(map(_unescaped, re.findall(STRING + '"', listed[0]))) for listed in lists)
-    return None if found is None else list(found)
+    texts = only(tuple(map(_unescaped, re.findall(STRING + '"', listed[0]))) for listed in lists)
+    return None if texts is None else list(texts)
 
 
 def verdict(reply: Reply, values: Sequence[int | str], key: str = "score") -> Verdict:

@@ -97,8 +97,8 @@ def corrected(
         for k in ("sensitivity", "specificity")
     ]
     judged = stats.Interval(value / 100, low / 100, high / 100, n)
-    found = stats.corrected_rate(judged, *known, rng)
-    return (*(100 * x for x in found[:3]), n)
+    rate = stats.corrected_rate(judged, *known, rng)
+    return (*(100 * x for x in rate[:3]), n)
 
 
 def scale(card: dict) -> tuple[str, str]:

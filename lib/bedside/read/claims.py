@@ -25,8 +25,6 @@ from bedside import BedsideError, choose
 
 from . import paths, published
 
-OF = ("paper", "summary", "data", "own")  # which text states it; own: none, it is our question
-KINDS = ("claim", "consistency", "finding")
 WEIGHT = ("central", "detail")
 WORDS = {  # verdicts in the files' words: their words on pages
     "holds": "confirmed",
@@ -65,13 +63,14 @@ class Interpretation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """An entry of data/claims; its tables are its interpretations, by name.
 
-    kind: one of KINDS; without one our own question is a finding, all else a claim. needs, depends,
-    tried, repair, ask: words that go with the verdict, or empty: the data that are missing (or `not
-    measured ...`); what the verdict depends on; why no reading supports the claim; the likely
-    correction of a slip; what only the authors can answer. unbounded: an adjective for whose size
-    the paper gives no bound, so that only the sign is judged. notebook: where it is decided by
-    `test` or its interpretations' tests; basis: of SOURCES, on whose numbers. `value` is the first
-    number that `published` refers to, or the number that it is, or None.
+    of: which text states it; own: none, it is our question. kind: without one our own question is
+    a finding, all else a claim. needs, depends, tried, repair, ask: words that go with the verdict,
+    or empty: the data that are missing (or `not measured ...`); what the verdict depends on; why no
+    reading supports the claim; the likely correction of a slip; what only the authors can answer.
+    unbounded: an adjective for whose size the paper gives no bound, so that only the sign is
+    judged. notebook: where it is decided by `test` or its interpretations' tests; basis: of
+    SOURCES, on whose numbers. `value` is the first number that `published` refers to, or the number
+    that it is, or None.
     """
 
     claim: Told

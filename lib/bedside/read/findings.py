@@ -70,15 +70,15 @@ def load(paper: str, folder: Path | None = None) -> list[Finding]:
     return [found[rank] for rank in sorted(found)]
 
 
-def sentences(paper: str, folder: Path) -> dict[str, str]:
+def sentences(paper: str, folder: Path, file: str = "tables") -> dict[str, str]:
     """{table or figure: its message} of a paper, from tables.toml; without those that lack numbers.
 
-    folder: figures/<profile>.
+    folder: figures/<profile>. file: this_run, for what the committed run's models did.
     """
-    path, told = paths.FINDINGS / "tables.toml", {}
+    path, told = paths.FINDINGS / f"{file}.toml", {}
     for output, text in paths.toml(path).get(paper, {}).items() if path.is_file() else ():
         cells: dict = {}
-        text = _filled(text, folder / paper, cells)
+        text = _filled(text, folder / paper, cells, ("run",) if file == "this_run" else SOURCES)
         if None not in cells.values():
             told[output] = text
     return told
@@ -100,14 +100,14 @@ def _finding(paper, id, entry, folder):
     return finding
 
 
-def _filled(text, folder, cells):
+def _filled(text, folder, cells, sources=SOURCES):
     """A text with its references filled in; adds {cell: value or None} to `cells`."""
 
     def number(match):
         *cell, form = (part.strip() for part in f"{match[1]}|g".split("|")[:5])
         if len(cell) != 4:
             raise BedsideError(f"{match[0]}: a reference is output | row | column | source")
-        choose(cell[3].partition(".")[0], SOURCES, "source of a finding's number")
+        choose(cell[3].partition(".")[0], sources, "source of a finding's number")
         value = cells[tuple(cell)] = _value(folder, *cell)
         if value is None:
             return LACKING

@@ -42,13 +42,13 @@ def krippendorff_alpha(
     """Krippendorff's alpha, with a 95% interval over what was rated, as that of `kappa`.
 
     ratings (raters, rated), NaN where missing; what was rated once is left out, n counts the
-    others. units: labels of the rated (rated,) of what repeats. level: "nominal", "ordinal" or
-    "interval", on a scale of at most 100 distinct ratings. NaN when all ratings are equal (no
+    others. units: labels of the rated (rated,) of what repeats. level: "nominal" or
+    "ordinal", on a scale of at most 100 distinct ratings. NaN when all ratings are equal (no
     variation is no evidence). Value as in Krippendorff's worked example (2011), and as
     krippendorff.alpha where that package is installed.
     """
     ratings = np.asarray(ratings, dtype=float)
-    require((level in ("nominal", "ordinal", "interval"), f"unknown level {level!r}"))
+    require((level in ("nominal", "ordinal"), f"unknown level {level!r}"))
     known = ratings.ndim == 2 and not np.isinf(ratings).any()
     require((known, "ratings must be (raters, units), finite or NaN"))
     twice = np.isfinite(ratings).sum(axis=0) >= 2
@@ -64,7 +64,6 @@ def krippendorff_alpha(
     apart = {
         "nominal": lambda margin: 1 - np.eye(len(scale)),
         "ordinal": lambda margin: _gaps(np.cumsum(margin, axis=1) - margin / 2) ** 2,  # midranks
-        "interval": lambda margin: _gaps(scale) ** 2,
     }
     table, _ = by_unit(table, units)
     return _beyond_chance(table, apart[level], 1)._replace(n=ratings.shape[1])

@@ -26,23 +26,20 @@ class Interval(NamedTuple):
     n: int
 
 
-def wilson(successes: int, n: int, level: float = 0.95) -> Interval:
+def wilson(successes: int, n: int) -> Interval:
     """Wilson score interval of a proportion; all NaN when n is 0.
 
-    As scipy.stats.binomtest(successes, n).proportion_ci(level, method="wilson").
+    As scipy.stats.binomtest(successes, n).proportion_ci(method="wilson").
     """
     from scipy.special import ndtri
 
-    require(
-        (0 <= successes <= n, f"successes {successes} must lie between 0 and n = {n}"),
-        (0 < level < 1, f"level must lie between 0 and 1, not {level}"),
-    )
+    require((0 <= successes <= n, f"successes {successes} must lie between 0 and n = {n}"))
     if n == 0:
         return Interval(nan, nan, nan, 0)
-    return _score_interval(successes / n, n, ndtri(0.5 + level / 2))._replace(n=int(n))
+    return _score_interval(successes / n, n, ndtri(0.975))._replace(n=int(n))
 
 
-def share(hits: ArrayLike, units: ArrayLike | None = None, level: float = 0.95) -> Interval:
+def share(hits: ArrayLike, units: ArrayLike | None = None) -> Interval:
     """Share of booleans (n,) with a score interval over units (labels (n,), by default the rows).
 
     Wilson's with t for z, at the effective number of rows: n over the design effect of the units
@@ -64,15 +61,15 @@ def share(hits: ArrayLike, units: ArrayLike | None = None, level: float = 0.95) 
     if 0 < p < 1:
         spread = ((table[:, 0] - p * table[:, 1]) ** 2).sum() * count / (count - 1) / n
         size = n if count == n else n / max(1.0, spread / (p * (1 - p)))
-    return _score_interval(p, size, student(table[:, 1], level))._replace(n=n)
+    return _score_interval(p, size, student(table[:, 1]))._replace(n=n)
 
 
-def student(sizes: np.ndarray, level: float = 0.95) -> float:
+def student(sizes: np.ndarray) -> float:
     """Quantile of t for units with these numbers of rows; few large ones count as fewer (Kish)."""
     from scipy.special import stdtrit
 
     even = sizes.sum() ** 2 / (sizes**2).sum()
-    return float(stdtrit(max(1.0, even - 1), 0.5 + level / 2))
+    return float(stdtrit(max(1.0, even - 1), 0.975))
 
 
 def _score_interval(p, n, z):
@@ -200,7 +197,7 @@ def median(values: ArrayLike, units: ArrayLike | None = None) -> Interval:
     return Interval(middle, float(ends[0]), float(ends[1]), len(values))
 
 
-def balanced_accuracy(hits: int, n: int, kept: int, m: int, level: float = 0.95) -> Interval:
+def balanced_accuracy(hits: int, n: int, kept: int, m: int) -> Interval:
     """`mean_of` two shares, hits / n and kept / m (sensitivity and specificity), by Wilson.
 
     For printed counts; where rows are at hand, `mean_of` two `share`s is over units.
@@ -209,7 +206,7 @@ def balanced_accuracy(hits: int, n: int, kept: int, m: int, level: float = 0.95)
     statsmodels.stats.proportion.confint_proportions_2indep(hits, n, m - kept, m,
     method="newcomb").
     """
-    return mean_of(wilson(hits, n, level), wilson(kept, m, level))
+    return mean_of(wilson(hits, n), wilson(kept, m))
 
 
 def mean_of(a: Interval, b: Interval) -> Interval:

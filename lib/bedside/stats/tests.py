@@ -29,15 +29,14 @@ def mcnemar_power(n: int, lost: float, won: float, exact: bool = True) -> float:
 
     lost and won: the shares of the pairs that are discordant one way and the other.
     """
-    from scipy.special import bdtr, chdtrc, gammaln, xlogy
+    from scipy.special import bdtr, chdtrc
+    from scipy.stats import multinomial
 
     known = n >= 1 and 0 <= lost and 0 <= won and lost + won <= 1 + 1e-12
     require((known, f"need n >= 1 and shares, not {n}, {lost}, {won}"))
     b, both = np.triu_indices(n + 1)  # all b, c with b + c <= n
-    c, rest = both - b, n - both
-    ways = gammaln(n + 1) - gammaln(b + 1) - gammaln(c + 1) - gammaln(rest + 1)
-    same = max(0.0, 1 - lost - won)
-    chance = np.exp(ways + xlogy(b, lost) + xlogy(c, won) + xlogy(rest, same))
+    c, same = both - b, max(0.0, 1 - lost - won)
+    chance = multinomial.pmf(np.column_stack([b, c, n - both]), n, [lost, won, same])
     if exact:
         p = 2 * bdtr(np.minimum(b, c), both, 0.5)
     else:

@@ -70,6 +70,10 @@ class Pages:
         self.messages = {
             p: findings.sentences(p, folder) if committed else {} for p in self.studies
         }
+        self.this_run = {
+            p: findings.sentences(p, folder, "this_run") if committed and sample else {}
+            for p in self.studies
+        }
         # they are put side by side where all of them are there, and the notebook that does so
         whole = committed and self.studies.keys() == paths.papers().keys()
         self.across = whole and (paths.NOTEBOOKS / f"{notebooks.ACROSS}.ipynb").is_file()
