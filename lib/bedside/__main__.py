@@ -219,16 +219,16 @@ def seminar(profile="sample", into=None):
     path = editions.build(into, profile)
     place = paths.rel(path.parent)
     print(f"for students, to hand out: {paths.rel(path)}")
-    print(f"for you: {place}/instructors, with notes and solutions, and *.html for the projector")
+    print(f"for you: {place}/instructors, with notes and solutions, slides and a marking guide")
     for page in path.parent.glob(editions.demo.NAME):
         print(f"fifteen minutes, without an installation: {paths.rel(page)}")
 
 
 def class_(folder="", names=""):
     """Write a page and a CSV of a class's results: make class FOLDER=DIR."""
-    from .seminar import classroom, overview
+    from .seminar import overview
 
-    path, told = overview.write(folder or classroom.FOLDER, bool(names))
+    path, told = overview.write(folder or None, bool(names))
     print(f"{told}. Open {paths.rel(path.resolve())}")
 
 
