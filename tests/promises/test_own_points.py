@@ -47,6 +47,8 @@ def test_a_score_between_worst_and_best_is_a_score(kind, endpoint, tmp_path, mon
     given["rubric"] = str(tmp_path / "rubric.csv")
     found = compared(str(tmp_path / "mine.csv"), **given)
     assert found.scores["n"].iloc[0] == 24
+    alike = own.lengths(found.own, found.verdicts).set_index("column")
+    assert alike["n"].tolist()[0] == 24 and 0 < alike["value"].iloc[0] < 1  # more words, more met
     page = explorer.html(own.document(found.own, found.verdicts))
     content, shown = explorer.read(page)
     rights = Counter(v["right"] for r in content["rows"] for v in r["verdicts"])

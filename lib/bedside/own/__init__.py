@@ -21,7 +21,7 @@ try_out: the first calls to a model, `make try`.
 
 from .items import TASK, document
 from .judging import example
-from .measures import criteria, disagreement, elsewhere, repeats
+from .measures import criteria, disagreement, elsewhere, length_figure, lengths, repeats
 from .results import Study, cards, corrected, pairs, scores
 from .saved import compared, keep
 from .study import Own, answers, rated, verdicts
@@ -40,6 +40,8 @@ __all__ = [
     "elsewhere",
     "example",
     "keep",
+    "length_figure",
+    "lengths",
     "pairs",
     "rated",
     "repeats",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import shlex
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -89,6 +91,7 @@ def execute(own: Own, given: dict) -> None:
     calling = own.mode in ("record", "fresh")
     if calling:
         budget.make()
+    threading.Thread(target=_imported, daemon=True).start()
     try:
         with within(terminal=progress.terminal()):
             out = notebooks.executed(paths.file_name(own.name), "own")
@@ -98,6 +101,13 @@ def execute(own: Own, given: dict) -> None:
             tell_calls(own.folder)
     asked, did = [*own.models, *own.judges], saved.compared(own.name) if own.judges else None
     page.write_own(own.folder, own.name, executed, asked, did)
+
+
+def _imported():
+    """What the page needs, imported while the notebook's kernel runs."""
+    notebooks.spare_grammar()
+    for name in ("nbconvert", "scipy.stats", "matplotlib.figure"):
+        importlib.import_module(name)
 
 
 def study(
