@@ -91,7 +91,8 @@ def execute(own: Own, given: dict) -> None:
     calling = own.mode in ("record", "fresh")
     if calling:
         budget.make()
-    threading.Thread(target=_imported, daemon=True).start()
+    importing = threading.Thread(target=_imported, daemon=True)
+    importing.start()
     try:
         with within(terminal=progress.terminal()):
             out = notebooks.executed(paths.file_name(own.name), "own")
@@ -99,14 +100,14 @@ def execute(own: Own, given: dict) -> None:
     finally:
         if calling:
             tell_calls(own.folder)
+    importing.join()
     asked, did = [*own.models, *own.judges], saved.compared(own.name) if own.judges else None
     page.write_own(own.folder, own.name, executed, asked, did)
 
 
 def _imported():
-    """What the page needs, imported while the notebook's kernel runs."""
-    notebooks.spare_grammar()
-    for name in ("nbconvert", "scipy.stats", "matplotlib.figure"):
+    """What the page needs and the kernel's starter doesn't, imported while the kernel runs."""
+    for name in ("scipy.stats", "matplotlib.figure"):
         importlib.import_module(name)
 
 
