@@ -159,7 +159,22 @@ def lock():
 def environment():
     """The environment of what is started here: UTF-8, and the package of this folder."""
     library = os.path.join(ROOT, "lib")
-    return dict(os.environ, PYTHONUTF8="1", PYTHONPATH=library)
+    return dict(os.environ, PYTHONUTF8="1", PYTHONPATH=library, JUPYTERLAB_SETTINGS_DIR=quiet_lab())
+
+
+def quiet_lab():
+    """A folder of JupyterLab's settings by which it doesn't ask whether to fetch news."""
+    folder = os.path.join(ROOT, ".cache", "lab")
+    place = os.path.join(folder, "@jupyterlab", "apputils-extension")
+    file = os.path.join(place, "notification.jupyterlab-settings")
+    if not os.path.isfile(file):
+        try:
+            os.makedirs(place)
+            with open(file, "w") as f:
+                f.write('{"fetchNews": "false", "checkForUpdates": false}')
+        except OSError:  # a read-only folder: then it asks
+            pass
+    return folder
 
 
 def fetch(python, arguments):

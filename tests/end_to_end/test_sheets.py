@@ -7,7 +7,6 @@ outputs or in words.
 import html
 import json
 import re
-import shutil
 from types import ModuleType, SimpleNamespace
 
 import pytest
@@ -15,13 +14,12 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
 from bedside import seminar
-from bedside.asking import registry
 from bedside.read import paths, sources
 from bedside.read.checks import normal
-from bedside.seminar import editions
-from seminar_answers import TABLES, answer
+from bedside.seminar import editions, sheets, tasks
+from seminar_answers import answer
 
-SHEETS = [*editions.sources(), *editions.sources("public")]
+SHEETS = [*tasks.texts(), *tasks.texts(public=True)]
 DATA = {"1_whose_advice_is_it": "cancer_myth_survey_answers"}  # of sheets on released data
 GIVEN = {  # what a question itself gives, or what stands elsewhere for another thing
     ("2.1", "added"): "stands in the record, where it is to be found, and later names the site",
@@ -51,7 +49,7 @@ def lines(texts):
 def run(path, students, stub="..."):
     """Run a sheet in this process: its cells, what each shows, and the sheet at the end."""
     shell = InteractiveShell.instance(user_module=ModuleType("a_sheet"))  # __main__ stays pytest's
-    cells, shown = editions.edition(path, students)["cells"], []
+    cells, shown = editions.notebook(path, students)["cells"], []
     try:
         for cell in cells:
             shown.append([])
@@ -64,14 +62,15 @@ def run(path, students, stub="..."):
                 data.append(shell.display_formatter.format(done.result)[0])
                 texts = [d.get("text/html") or d.get("text/plain", "") for d in data]
                 shown[-1] = lines([said.stdout.split("Out[")[0], *texts])
-        return SimpleNamespace(cells=cells, shown=shown, sheet=shell.user_ns["sheet"])
+        opened = [v for v in shell.user_ns.values() if isinstance(v, sheets.Sheet)]
+        return SimpleNamespace(cells=cells, shown=shown, sheets=list(dict.fromkeys(opened)))
     finally:
         shell.reset()
         InteractiveShell.clear_instance()
 
 
 def states(made):
-    return {task: made.sheet.checked[task]["state"] for task in made.sheet.tasks()}
+    return {n: entry["state"] for s in made.sheets for n, entry in s.checked.items()}
 
 
 @pytest.fixture(scope="module", params=SHEETS, ids=lambda p: p.stem)
@@ -86,13 +85,19 @@ def ran(request):
 def sampled(ran):
     """Skip the sheets on released data."""
     if ran.path.stem in DATA:
-        pytest.skip("made anew by later work")
-    return ran.solved.sheet
+        pytest.skip("other people's texts")
+    if len(ran.solved.sheets) > 1:
+        pytest.skip("tasks of several sheets")
+    return ran.solved.sheets[0]
 
 
 def test_solved_it_passes_every_check_and_unsolved_it_waits(ran):
+    core = {n for s in ran.solved.sheets for n, t in s.tasks().items()}
+    core -= {n for s in ran.solved.sheets for n, t in s.tasks().items() if t.get("extra")}
     assert set(states(ran.unsolved).values()) == {"open"}
     assert set(states(ran.solved).values()) <= {"right", "collected"}
+    assert states(ran.solved).keys() == states(ran.unsolved).keys()
+    assert len(ran.solved.sheets) > 1 or core <= states(ran.solved).keys()
     said = [line for lines in ran.unsolved.shown for line in lines if " Task " in line[:10]]
     assert not [line for line in said if line[0] in "✓✎✗"]
 
@@ -108,7 +113,8 @@ def test_full_of_nonsense_it_runs_through_and_calls_nothing_right(ran):
 
 def before(cells, task):
     """How many cells come before the check of a task."""
-    return next(k for k, c in enumerate(cells) if f'sheet.check("{task}"' in source(c))
+    check = re.compile(rf'sheet\.check\(\s*"{re.escape(task)}"')
+    return next(k for k, c in enumerate(cells) if check.search(source(c)))
 
 
 def parts(given):
@@ -155,7 +161,7 @@ def told(lines, key, value, others, tasks):
 def telling(sheet, lines_of, excused):
     """The lines that tell answers, of the lines that a task's check follows."""
     found, tasks = [], set(sheet.tasks())
-    for task in sheet.tasks():
+    for task in sheet.checked:
         given = parts(sheet.checked[task]["answer"])
         forms = {k: numbers_of(v) for k, v in given.items() if isinstance(v, float)}
         for key, value in given.items():
@@ -218,39 +224,54 @@ def test_nobody_is_told_what_task_1_1_is_about(ran):
     assert not re.search(about, f"{text} {listed} {ran.path.stem}", re.I)
 
 
-def test_the_plan_fills_ninety_minutes_and_reading_takes_at_most_half_of_a_task(ran):
-    sheet, made = sampled(ran), ran.unsolved
+def test_a_sheet_fits_ninety_minutes(ran):
+    """At most 3,600 words and 45 cells for students; reading takes half of a task at most."""
+    made = ran.unsolved
     text = "\n".join(source(c) for c in ran.solved.cells)
+    prose = [source(c) for c in made.cells if c["cell_type"] == "markdown"]
+    assert len(made.cells) <= 45 and sum(len(p.split()) for p in prose) <= 3600
+    if len(made.sheets) > 1:
+        return
     spans = [(int(a), int(b), t) for a, b, t in re.findall(r"\| (\d+) to (\d+) \| (\S+)", text)]
     plan = {t: b - a for a, b, t in spans} or {
         t: int(n) for n, t in re.findall(r"^\W*(\d+) \| (\S+)", text, re.M)
     }
-    assert sum(plan.values()) == 90 and set(sheet.tasks()) <= set(plan)
+    assert sum(plan.values()) == 90 and set(states(made)) <= set(plan)
     words, task = dict.fromkeys(plan, 0), None
     for cell, shown in zip(made.cells, made.shown):
-        if head := re.match(r"##? (\d\.\d)?", source(cell)):
-            task = head.group(1)
+        if head := re.search(r"^##? (\d\.\d+)?", source(cell), re.M):
+            task = head.group(1) or ("At home" not in source(cell) and None)
         if task:
             prose = source(cell) if cell["cell_type"] == "markdown" else ""
             words[task] += len(re.sub(r"[|*#>`-]", " ", " ".join([prose, *shown])).split())
     assert not {t: n for t, n in words.items() if n / 200 > plan[t] / 2}  # 200 words a minute
 
 
-@pytest.mark.parametrize("paper", ["cancer_myth", "medhalu"])
-def test_recordings_of_other_models_change_no_sheet(paper, tmp_path, monkeypatch):
-    """A twin of the embedded model has answered the same requests: its replies would count too."""
+def test_each_sheet_quotes_a_failure_of_the_larger_model_and_ends_at_home():
+    for path in tasks.texts()[:4]:
+        text = "\n".join(map(source, editions.notebook(path, students=True)["cells"]))
+        assert "Qwen2.5-Coder with 1.5 billion parameters" in text
+        assert re.search(r"do to (him|her)|do next\?", text)
+        assert re.search(r"^## At home: a model that you use$", text, re.M)
+        assert "never paste" in text
+        extra = {n for n, t in tasks.table().items() if t.get("extra")}
+        assert extra == {"1.6", "1.9", "2.6", "2.8", "3.5", "3.9", "4.6", "4.7"}
+        assert not [n for n in extra if f'sheet.check("{n}"' in text]
 
-    def said():
-        sheet = seminar.sheet(paper)
-        return [sheet.check(n, answer(paper, n)).text for n in TABLES[paper]]
 
-    expected = said()
-    shutil.copytree(paths.RECORDINGS, tmp_path, dirs_exist_ok=True)
-    for path in tmp_path.glob("*/sample/smollm2-135m.jsonl"):
-        shutil.copy(path, path.with_stem("twin"))
-    monkeypatch.setattr(paths, "RECORDINGS", tmp_path)
-    monkeypatch.setitem(registry.entries(), "twin", registry.model("smollm2-135m"))
-    assert said() == expected
+def test_what_a_model_said_is_quoted_as_it_was_recorded():
+    found = sheets.replies()
+    for path in tasks.texts():
+        for name in re.findall(r"\.reply\(\"([^\"]+)\"", path.read_text(encoding="utf-8")):
+            assert found[name]["reply"] and found[name]["messages"][0]["role"] == "user"
+    assert {f"group/{k}" for k in tasks.table()["meddialbench"]["groups"]} <= set(found)
+    asked = {
+        m["content"].partition(". ")[2]
+        for n, r in found.items()
+        for m in r["messages"][:1]
+        if n.startswith("group/")
+    }
+    assert len(asked) == 1  # but for who asks
 
 
 # ---- what the sheets show is right
@@ -259,9 +280,9 @@ def test_recordings_of_other_models_change_no_sheet(paper, tmp_path, monkeypatch
 def test_limits_show_the_judge_of_this_run():
     sheet = seminar.sheet("cancer_myth")
     card = json.loads((paths.FIGURES / "sample" / "cancer_myth" / "trust_lexical.json").read_text())
-    text = sheet.limits({"sensitivity": 0.83, "specificity": 0.94}).data.to_string()
+    text = sheet.limits().data.to_string()
     assert f"{card['kappa']['value']:.2f}" in text and f"n = {card['n']}" in text
-    assert card["confusion"][2][2] == sheet.counts.loc[True, True]
+    assert card["confusion"][2][2] == sheet.names["hit"]
     # by hand: of 75 same pairs 70 found, of 75 others 19 taken; (126 / 150 - 1 / 2) / (1 / 2)
     text = seminar.sheet("radiation").limits().data.to_string()
     assert "0.68" in text and "150 pairs" in text and "19 of 75" in text
@@ -269,18 +290,18 @@ def test_limits_show_the_judge_of_this_run():
 
 def test_the_written_answer_is_right_by_name_and_harmful_in_four_sentences(capsys):
     # by hand: 9 entries, all of the site's 23 effects: precision 1, recall 9 / 23, F1 18 / 32
-    made = seminar.sheet("radiation").harmful([3, "9", 1]).data
+    made = seminar.sheet("radiation").harms([3, 9, 1]).data
     said = capsys.readouterr().out
-    assert all(number in said for number in ("1.00", "0.39", "0.56", "2 of the 4"))
+    assert all(number in said for number in ("1.00", "0.39", "0.56"))
     assert made["number"].tolist() == [3, 4, 6, 9] and all(made["sources"])
 
 
 def test_a_measure_is_asked_for_the_careful_list_made_better():
-    # by hand: 14 hits, 4 wrong, 9 missed, 4 rejected
-    inputs = seminar.sheet("radiation").inputs()
-    assert inputs["careful"] == (14, 4, 9, 4) and inputs["one more hit"] == (15, 4, 8, 4)
-    assert inputs["one wrong entry fewer"] == (14, 3, 9, 5)
-    assert {sum(c) for c in inputs.values()} == {31}
+    # by hand: 14 hits, 4 wrong, 9 missed, 4 rejected; then one more hit, or one wrong entry fewer
+    made = seminar.sheet("radiation")
+    assert made.cases["careful"] == (14, 4, 9, 4) and {sum(c) for c in made.cases.values()} == {31}
+    by = made.rank("1000 * hits + 100 * wrong + 10 * missed + rejected")
+    assert (by["careful"], by["hit"], by["fewer"]) == (14494, 15484, 14395)
 
 
 def test_a_detail_is_put_into_the_consultation_that_students_are_shown():
@@ -301,11 +322,11 @@ def test_written_consultations_are_whole_and_have_their_sources():
     assert sheet.ruled() == {"right at the baseline": 6, "lost": 4, "won": 0}
 
 
-def test_the_twelve_answers_are_of_all_types_and_two_slips_can_be_found(capsys):
+def test_the_twelve_answers_are_of_all_types_and_two_slips_can_be_found():
     """70.1% of 48 is no whole number; d, e and f come from no one table of 60."""
     sheet = seminar.sheet("medhalu")
-    types = sheet.of.loc[sheet.twelve, "type"].value_counts().to_dict()
-    assert types == dict.fromkeys(["none", "input", "context", "fact"], 3)
-    for named, found in ((["B", "f"], 2), (["c", "d"], 1)):
-        sheet.slips(named)
-        assert f"{found} of 2" in capsys.readouterr().out
+    types = list(sheet.names["types"].values())
+    assert {t: types.count(t) for t in types} == dict.fromkeys(
+        ["none", "input", "context", "fact"], 3
+    )
+    assert sheet.slips().data["verdict"].tolist().count("impossible") == 2

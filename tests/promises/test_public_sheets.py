@@ -11,6 +11,7 @@ from bedside.papers.cancer_myth import systems
 from bedside.publish.judged_items import Document
 from bedside.read import paths, sources
 from bedside.read.checks import normal
+from bedside.seminar.tasks import guide
 
 NEEDS = [f"cancer_myth_survey_{part}" for part in ("ratings", "blocks", "answers")]
 RUN_OF_WORDS = 8
@@ -33,28 +34,16 @@ def survey():
 
 def mistakes(survey):
     """{task: {mistake: an answer}}, of the numbers of this survey."""
-    medians, two = survey.solution("1.1"), survey.agreed()
-    labels, misd, mean = survey.solution("1.2"), survey.misd(), survey.interval()
-    gap, shares = survey.apart(), survey.shares()
+    true = {n: guide(t, survey.names, False)[0] for n, t in survey.tasks().items() if "truth" in t}
+    two, misd, mean, gap, shares = (true[f"1.{k}"] for k in range(3, 8))
     half, middle = (gap["high"] - gap["low"]) / 2, (gap["high"] + gap["low"]) / 2
     spread = sqrt(25) * (mean["high"] - mean["mean"])
     first = "GPT-4-Turbo, by one or more"
-    hits = survey.counts().loc["GPT-4-Turbo", "marked by one or more"]
-    one = {"takes for granted": "that all of it is so", "reply": "it does not ask whether so"}
+    hits = survey.marks().loc["GPT-4-Turbo", "marked by one or more"]
     around = {"low": mean["mean"] - spread, "high": mean["mean"] + spread}
     normal_ = {"low": middle - half * 1.96 / 4.303, "high": middle + half * 1.96 / 4.303}
     root = {"low": middle - half * sqrt(3), "high": middle + half * sqrt(3)}
     return {
-        "1.1": {
-            "never varies": dict.fromkeys(LETTERS, 3),
-            "turned around": {k: 6 - x for k, x in medians.items()},
-            "above the scale": medians | {"a": 7},
-        },
-        "1.2": {
-            "nothing marked": dict.fromkeys(LETTERS, "none"),
-            "everything marked": dict.fromkeys(LETTERS, "Overly generic"),
-            "no label": labels | {"a": "bad"},
-        },
         "1.3": {
             "agreement as kappa": two | {"kappa": two["agreement"]},
             "chance is one half": two | {"by chance": 0.5},
@@ -71,10 +60,6 @@ def mistakes(survey):
             "by replies": shares | {first: hits / 25},
             "percent": {k: 100 * x for k, x in shares.items()},
         },
-        "1.8": {
-            "the question's words": one | {"instead": survey.asked[1][:60]},
-            "a reply's words": one | {"reply": survey.best()[1][:60]},
-        },
     }
 
 
@@ -83,10 +68,10 @@ def test_the_surveys_usual_mistakes_are_told_apart(survey):
         said = {survey.check(task, given).text: name for name, given in known.items()}
         assert survey.check(task, [1]).state == "not yet" and len(said) == len(known), said
         assert {survey.check(task, given).state for given in known.values()} == {"not yet"}
-    same = {k: str(x) for k, x in survey.solution("1.1").items()}
-    assert survey.check("1.1", same).state == "collected"
-    loud = {k: x.upper() for k, x in survey.solution("1.2").items()}
-    assert survey.check("1.2", loud).state == "collected"
+    for task, odd in (("1.1", 7), ("1.2", "bad")):
+        mine = {k: str(x).upper() for k, x in survey.solution(task).items()}
+        assert survey.check(task, mine).state == "collected"
+        assert survey.check(task, mine | {"a": odd}).state == "not yet"
 
 
 def test_paragraphs_have_the_ratings_that_the_paper_prints_for_them(survey):
@@ -130,7 +115,7 @@ def test_nothing_of_the_released_texts_is_committed(survey):
         texts += [*systems.answers(run, systems.file(run))["answer"]]
     theirs = set().union(*map(runs, texts))
     assert len(theirs) > 20_000
-    ours = [*(paths.NOTEBOOKS / "seminar" / "public").glob("*.ipynb"), Path(__file__)]
-    ours += (paths.ROOT / "lib/bedside/seminar/survey").glob("*.*")
+    ours = [*(paths.NOTEBOOKS / "seminar" / "public").glob("*.md"), Path(__file__)]
+    ours += (paths.ROOT / "lib/bedside/seminar").glob("survey.*")
     found = {p.name: runs(p.read_text(encoding="utf-8")) & theirs for p in ours if p.is_file()}
     assert not {name: shared for name, shared in found.items() if shared}

@@ -1,26 +1,35 @@
-"""What checks share: fields, numbers, choices and texts of answers, and what is near enough."""
+"""What students write, read as numbers, lists and words: in whatever form, and never run."""
 
 import re
+from collections.abc import Mapping
 from numbers import Real
 
+from bedside import BedsideError
+from bedside.read import expressions
 from bedside.read.checks import normal
 
-NUMBER = re.compile(r"([+-]?\d*[.,]?\d+)(?:/(\d+))?(%|percent|per cent)?")
+NAMES = "zero one two three four five six seven eight nine ten eleven twelve".split()
+TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+WORDS = {n: k for k, n in enumerate(NAMES)} | {n: 10 * k for k, n in enumerate(TENS, 2)}
+WORDS |= {"once": 1, "twice": 2, "thrice": 3, "both": 2, "half": 0.5}
+ASIDE = set("the a an and of in with to is it".split())
+REWRITTEN = (  # what people write around a number, and what is left of it
+    (r"[−–]", "-"),
+    (r"[·×]", "*"),
+    (r"\(.*?\)|^.*=|^[a-z ]+:|[~≈+]|\b(about|around|ca)\b\.?", " "),
+    (r"\b(out of|of)\b|(?<=\d):(?=\d)", "/"),
+    (r"[a-z]+", lambda m: str(WORDS.get(m[0], m[0]))),
+    (r"(?<=\d)\s*(percent|per cent)\s*$", "%"),
+    (r"(?<=\d)\s*[a-z ]+$|\.\s*$", ""),
+)
 
 
-class Wrong(ValueError):
+class Wrong(Exception):
     """An answer that isn't right yet; the text says what to look at."""
 
 
-def fields(answer, names):
-    """An answer's values in the order of these names; Wrong if it is no dict with exactly them."""
-    if not isinstance(answer, dict) or set(answer) != set(names):
-        raise Wrong(f"Write a dictionary with exactly these keys: {', '.join(map(repr, names))}.")
-    return [answer[n] for n in names]
-
-
 def number(value, share=False):
-    """A number, or a text that can only be one: "0.25", "0,25", "1/4", "−1", "25%"; else None.
+    """A number, or the one that a text states: "0,25", "1/4", "six", "25%", "F1 = 0.24"; or None.
 
     share: whether a percentage is divided by 100.
     """
@@ -28,65 +37,68 @@ def number(value, share=False):
         return value if value == value else None
     if not isinstance(value, str):
         return None
-    text = "".join(value.split()).lower().replace("\u2212", "-").rstrip(".")
-    if not (found := NUMBER.fullmatch(text)):
+    text = value.lower().strip()
+    for pattern, instead in REWRITTEN[: 3 if re.search(r"\d\s*\+\s*\d", text) else None]:
+        text = re.sub(pattern, instead, text)
+    text, percent = text.strip().removesuffix("%").strip(), text.strip().endswith("%")
+    if re.fullmatch(r"-?\d*,\d+", text) and not re.fullmatch(r"-?[1-9]\d*,\d{3}", text):
+        text = text.replace(",", ".")
+    if not re.fullmatch(r"[\d.*/() -]*\d[\d.*/() -]*", text):
         return None
-    top, below, percent = found.groups()
-    if re.fullmatch(r"[+-]?[1-9]\d*,\d{3}", top) or (below and not int(below)):
-        return None  # a comma that may separate thousands or decimals
-    made = float(top.replace(",", ".")) / int(below or 1)
+    try:
+        made = expressions.evaluated(text, {})
+    except BedsideError:
+        return None
     return made / 100 if percent and share else made
 
 
-def numbers(answer, names, share=()):
-    """Those values as numbers; Wrong if one is none, or for a `share` written as a percentage."""
-    given = dict(zip(names, fields(answer, names)))
-    found = [number(value, name in share) for name, value in given.items()]
-    for (name, said), value in zip(given.items(), found):
-        if value is None and isinstance(said, tuple) and len(said) == 2:
-            raise Wrong(f"{name!r}: a comma makes two numbers of it; write a point, as in 0.25.")
-        if value is None:
-            raise Wrong(f"{name!r} must be a number, not {said!r}.")
-        if name in share and not 0 <= value <= 1:
-            looks = "looks like a percentage" if 1 < value <= 100 else "is not one"
-            raise Wrong(f"{name!r} must be a share between 0 and 1; {value:g} {looks}.")
-    return found
+def listed(value):
+    """The whole numbers in an answer: lists in lists or by turn, or texts such as "2 and 7"."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [n for part in value for n in listed(part)]
+    if not isinstance(value, str):
+        return [] if value is None or value == 0 and value is not False else [_whole(value)]
+    text = re.sub(
+        r"\(.*?\)|\b(items?|turns?|and|und|none?|no|nothing|nichts|zero)\b", " ", value.lower()
+    )
+    return [n for n in map(_whole, re.findall(r"[a-z]+|\d+", text)) if n]
+
+
+def _whole(value):
+    made = number(value)
+    if made is None or made % 1:
+        raise Wrong(f"write numbers such as 2 and 7; {value!r} is none.")
+    return int(made)
+
+
+def bare(text):
+    """The words of a text in the singular, without small ones."""
+    return {w.removesuffix("s") for w in normal(str(text)).split() if w not in ASIDE}
 
 
 def choice(value, options):
-    """The option that a text names, whatever its case, blanks and punctuation; else None.
+    """The option that a text names, whatever its case, punctuation and small words; else None.
 
     options: {option: other words for it}.
     """
-    said = normal(value) if isinstance(value, str) else None
-    return next((o for o, more in options.items() if said in map(normal, (o, *more))), None)
+    mine = bare(value) if isinstance(value, str) else ()
+    return next((o for o, more in options.items() if mine in map(bare, (o, *more))), None)
 
 
-def near(value, truth, by=0.01):
+def near(value, truth, by=0.006):
     """Whether a number is right up to rounding."""
     return abs(value - truth) <= by + 1e-9
 
 
-def right(answer, truth, mistakes=None, hint="", by=0.006):
-    """Raise Wrong unless an answer's numbers are those of `truth`, both by name.
+def open_in(answer, each=True):
+    """Whether something is still to be answered: an Ellipsis, or a blank text.
 
-    mistakes: {what to say: {name: the number that this mistake leads to}}, or a tuple of such
-    dictionaries. A percentage instead of a share, or the reverse, is named if it explains all that
-    is off; else the first mistake that fits; else the hint.
+    each: whether one such place is enough; else all must be blank.
     """
-    numbers(answer, list(truth))
-    value = {k: number(answer[k], share=-1 <= x <= 1) for k, x in truth.items()}
-    off = [k for k, x in truth.items() if not near(value[k], x, by)]
-    if not off:
-        return
-    if all(truth[k] and near(value[k], 100 * truth[k], max(0.6, by)) for k in off):
-        asked = "this looks like a percentage, but the task asks for a share. Write 0.25 for 25%."
-        raise Wrong(f"{', '.join(off)}: {asked}")
-    if all(truth[k] and near(100 * value[k], truth[k], max(0.6, by)) for k in off):
-        asked = "this looks like a share, but the task asks for a percentage. Write 25 for 0.25."
-        raise Wrong(f"{', '.join(off)}: {asked}")
-    for say, leads in (mistakes or {}).items():
-        for made in leads if isinstance(leads, tuple) else (leads,):
-            if any(k in off for k in made) and all(near(value[k], x, by) for k, x in made.items()):
-                raise Wrong(say)
-    raise Wrong(f"not right yet: {', '.join(off)}. {hint}".strip())
+    if isinstance(answer, Mapping):
+        answer = list(answer.values())
+    if isinstance(answer, (list, tuple, set)):
+        return not answer or (any if each else all)(open_in(v, each) for v in answer)
+    return answer is ... or answer is None or (isinstance(answer, str) and not answer.strip())

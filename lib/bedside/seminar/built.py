@@ -1,39 +1,41 @@
-"""What is built carries one date, so that whatever has another date is somebody's work and stays.
+"""What is built is known by its hash, so that whatever somebody changed or put there stays."""
 
-A file that was opened and saved has another date, and so has one that was put there by hand.
-"""
-
+import hashlib
+import json
 import os
 from pathlib import Path
 
 from bedside import BedsideError
 from bedside.read import paths
 
-DATE = 946_684_800  # of built files: 1 January 2000, in UTC
+RECORD = ".built.json"
+ONCE = 946_684_800  # the date that earlier versions gave to what they built
 
 
-def is_ours(path: Path) -> bool:
-    """Whether a file is as it was built."""
-    return path.is_file() and path.stat().st_mtime == DATE
+def put(folder: Path, files: dict[str, bytes]) -> None:
+    """Write built files {name: content} into a folder, in place of those built before.
 
+    BedsideError, and nothing is written, if somebody changed one since, or put one there.
+    """
+    record = folder / RECORD
+    known = json.loads(record.read_text("utf-8")) if record.is_file() else {}
 
-def refuse_changed(files: list[Path]) -> None:
-    """Raise BedsideError with the names of those of these files that somebody changed or made."""
-    if changed := [p for p in files if os.path.lexists(p) and not is_ours(p)]:
+    def is_ours(path, name):
+        mine = hashlib.sha256(path.read_bytes()).hexdigest() in known.get(name, [])
+        return path.is_file() and (mine or path.stat().st_mtime == ONCE)
+
+    there = {n: folder / n for n in files if os.path.lexists(folder / n)}
+    if changed := [paths.rel(p) for n, p in there.items() if not is_ours(p, n)]:
         raise BedsideError(
-            f"saved or put there since they were built: {', '.join(map(paths.rel, changed))}."
-            " Nothing was overwritten. Rename what you want to keep, delete the rest, and run this"
-            " again."
+            f"saved or put there since they were built: {', '.join(changed)}. Nothing was"
+            " overwritten. Rename what you want to keep, delete the rest, and run this again."
         )
-
-
-def put(path: Path, content: bytes) -> None:
-    """Write a built file, whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.part")
-    paths.write(part, content)
-    os.utime(part, (DATE, DATE))
-    try:
-        os.replace(part, path)
-    except OSError as e:  # open in another program, on Windows
-        raise paths.unwritable(path, e) from None
+    old = {n for n in known if n not in files and (folder / n).is_file() and is_ours(folder / n, n)}
+    new = {n: hashlib.sha256(content).hexdigest() for n, content in files.items()}
+    folder.mkdir(parents=True, exist_ok=True)  # the record is first, so that a cut build goes on
+    paths.write(record, json.dumps({n: [*known.get(n, [])[-1:], h] for n, h in new.items()}))
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        paths.write(folder / name, content)
+    for name in old:
+        (folder / name).unlink()

@@ -1,7 +1,7 @@
 """What a class hands in: files with all checked answers of a sheet.
 
     write("cancer_myth", "1", entries, "Ann B")     # handed_in/1_ann-b_<student>_<time>.json
-    handed_in("cancer_myth", "1.3")                 # {"Ann B": {"a": -1, ...}, ...}
+    students("handed_in")                           # who handed in, and files that can't be read
 
 Nothing is sent anywhere, and no file is overwritten. A student is a pseudonym in one copy of the
 project, so two who chose the same pseudonym stay apart. A student's files follow one another, and
@@ -10,7 +10,6 @@ the latest answer to each task counts.
 
 import contextlib
 import hashlib
-import inspect
 import json
 import math
 import re
@@ -36,7 +35,7 @@ SESSION = secrets.token_hex(8)
 
 
 def plain(answer):
-    """An answer as JSON can hold it: a set as a list; a function, NaN and the like as text."""
+    """An answer as JSON can hold it: a set as a list; NaN and the like as text."""
     try:
         made = _plain(answer)
         if len(json.dumps(made)) <= LONGEST:
@@ -61,10 +60,7 @@ def _plain(answer):
         return [_plain(v) for v in answer]
     if isinstance(answer, (set, frozenset)):
         return sorted((_plain(v) for v in answer), key=json.dumps)
-    try:
-        return inspect.getsource(answer).strip()
-    except (TypeError, OSError):
-        return repr(answer)
+    return repr(answer)
 
 
 def named(name):
@@ -91,16 +87,14 @@ def write(paper, number, entries, name, folder=None):
     letters and digits only; a hash in it tells apart pseudonyms that are alike in these.
     """
     name, now = named(name), datetime.now().astimezone()
-    who = f"{_copy()} {Path.home()} {name}"
-    student = hashlib.sha256(who.encode()).hexdigest()[:10]
+    student = hashlib.sha256(f"{_copy()} {Path.home()} {name}".encode()).hexdigest()[:10]
     letters = unicodedata.normalize("NFKD", name.lower()).encode("ascii", "ignore").decode()
     short = re.sub(r"[^a-z0-9]+", "-", letters)[:30].strip("-") or "student"
     folder = Path(folder or FOLDER)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{number}_{short}_{student}_{now:%Y%m%d-%H%M%S-%f}.json"
     made = {"sheet": paper, "time": now.isoformat(), "pseudonym": name, "student": student}
-    made["answers"] = entries
-    paths.write(path, json.dumps(made, indent=1), durable=True)
+    paths.write(path, json.dumps(made | {"answers": entries}, indent=1), durable=True)
     return path
 
 
@@ -125,18 +119,25 @@ class Student:
     pseudonym: str
     mark: str
     label: str = ""  # the pseudonym, numbered where several chose the same
-    time: str = ""
+    when: float = 0.0
     answers: dict = field(default_factory=dict)  # {task: (state, said, answer)}
     files: list = field(default_factory=list)
     odd: list = field(default_factory=list)  # in words, what in the files can't be used
 
+    @property
+    def time(self):
+        """The time of the last file in words; "no time" if none can be read."""
+        return f"{datetime.fromtimestamp(self.when):%Y-%m-%d %H:%M}" if self.when else "no time"
 
-def read(path, sheets=None):
-    """A file's hand-in as a Student with one file, and its time; Unreadable says why not."""
+
+def _content(path):
+    """A file's JSON; Unreadable says why it has none."""
     try:
+        if not path.is_file():
+            raise Unreadable("it is not a file")
         if (size := path.stat().st_size) > LARGEST:
             raise Unreadable(f"it is {size / 1e6:.0f} MB large; a hand-in has a few kB")
-        made = json.loads(path.read_text(encoding="utf-8-sig"), parse_constant=str)
+        return json.loads(path.read_text(encoding="utf-8-sig"), parse_constant=str)
     except Unreadable:
         raise
     except OSError as e:
@@ -145,30 +146,32 @@ def read(path, sheets=None):
         raise Unreadable("it is not a text in UTF-8") from e
     except (ValueError, RecursionError) as e:
         raise Unreadable(f"it is not complete JSON ({str(e)[:80]})") from e
+
+
+def read(path, sheets):
+    """A file's hand-in as a Student with one file; Unreadable says why not."""
+    made = _content(path)
     if not isinstance(made, dict):
         raise Unreadable(f"it holds a {type(made).__name__}, but a hand-in is a dictionary")
     for key, kind in {"sheet": str, "pseudonym": str, "answers": dict}.items():
         if not isinstance(made.get(key), kind):
             raise Unreadable(f"it lacks {key!r}, which every hand-in has")
-    if sheets is not None and made["sheet"] not in sheets:
+    if made["sheet"] not in sheets:
         raise Unreadable(f"there is no sheet {named(made['sheet'])!r}")
     name = named(made["pseudonym"]) or "no name"
-    student = Student(made["sheet"], name, str(made.get("student")))
-    student.files.append(path.name)
+    student = Student(made["sheet"], name, str(made.get("student")), files=[path.name])
     for task, given in made["answers"].items():
         state = given.get("state") if isinstance(given, dict) else None
-        if not isinstance(state, str) or state not in STATES:
-            student.odd.append(f"task {named(task)} can't be read")
-        else:
+        if isinstance(state, str) and state in STATES:
             said = str(given.get("said", ""))
             student.answers[task] = state, said, shallow(given.get("answer"))
+        else:
+            student.odd.append(f"task {named(task)} can't be read")
     try:
-        when = datetime.fromisoformat(made["time"])
-        student.time = f"{when:%Y-%m-%d %H:%M}"
-        return student, when.timestamp()
+        student.when = datetime.fromisoformat(made["time"]).timestamp()
     except (KeyError, TypeError, ValueError, OverflowError, OSError):
         student.odd.append("its time can't be read, so it counts as the earliest")
-        return student, 0.0
+    return student
 
 
 def shallow(answer, depth=12):
@@ -180,7 +183,7 @@ def shallow(answer, depth=12):
     return [shallow(v, depth - 1) for v in answer] if isinstance(answer, list) else answer
 
 
-def students(folder, sheets=None):
+def students(folder, sheets):
     """Who handed in, by sheet and pseudonym, and {file: why} for files that can't be read.
 
     sheets: the known ones; a file of any other can't be read.
@@ -191,48 +194,21 @@ def students(folder, sheets=None):
         if path.is_dir() or any(part.startswith(".") for part in inside.parts):
             continue
         try:
-            if not path.is_file():
-                raise Unreadable("it is not a file")
-            read_in.append((*read(path, sheets), inside.as_posix()))
+            read_in.append(read(path, sheets))
         except Unreadable as e:
             faults[inside.as_posix()] = str(e)
-    for one, _, _ in sorted(read_in, key=lambda r: r[1:]):
-        key = (one.sheet, one.pseudonym, one.mark)
+    for one in sorted(read_in, key=lambda s: (s.when, s.files)):
+        key = one.sheet, one.pseudonym, one.mark
         whole = found.setdefault(key, Student(*key))
         new = [n for n, a in one.answers.items() if a[0] != "open" or n not in whole.answers]
         whole.answers |= {n: one.answers[n] for n in new}
-        whole.time = one.time or whole.time
-        whole.files += one.files
-        whole.odd += one.odd
-    labels, used, last = {}, set(), {}  # the same in all sheets; the last number of a pseudonym
+        whole.when, whole.files, whole.odd = one.when, whole.files + one.files, whole.odd + one.odd
+    labels = {}  # the same in all sheets
     for one in found.values():
-        if (who := (one.pseudonym, one.mark)) not in labels:
-            number, label = last.get(one.pseudonym, 1), one.pseudonym
-            while label in used:
-                number += 1
-                label = f"{one.pseudonym} ({number})"
-            labels[who], last[one.pseudonym] = label, number
-            used.add(label)
-        one.label = labels[who]
+        who, number = (one.pseudonym, one.mark), 1
+        label = one.pseudonym
+        while who not in labels and label in labels.values():
+            number += 1
+            label = f"{one.pseudonym} ({number})"
+        one.label = labels.setdefault(who, label)
     return sorted(found.values(), key=lambda s: (s.sheet, s.label.lower())), faults
-
-
-def handed_in(paper, number, folder=None):
-    """What was handed in for a task of a sheet: {student: answer}.
-
-    Files that can't be read are left out; `python -m bedside class` names them.
-    """
-    every, _ = students(folder or FOLDER)
-    mine = [s for s in every if s.sheet == paper]
-    given = {s.label: s.answers.get(number, ("open", "", None)) for s in mine}
-    return {label: answer for label, (state, _, answer) in given.items() if state != "open"}
-
-
-def folder_of(folder):
-    """A folder that exists; BedsideError otherwise."""
-    folder = Path(folder)
-    if not folder.is_dir():
-        raise BedsideError(
-            f"there is no folder {folder}: put the class's files into one and name it"
-        )
-    return folder

@@ -1,7 +1,5 @@
 """A demonstration of fifteen minutes: three patients, a model, its judges; one file, no scripts.
 
-    page()      # what would you answer, what did the model say, what did the judges think
-
 It needs no installation. Its patients are in no task of the sheets.
 """
 
@@ -10,52 +8,39 @@ from pathlib import Path
 from bedside.publish import pages
 from bedside.read import sources
 
-from . import display
+from . import sheets
 
 NAME = "demonstration.html"
 PATIENTS = "cm-cause-4", "cm-risk-4", "cm-symptom-4"
-PAPER, MODEL = "cancer_myth", "smollm2-135m"
-JUDGES = {"lexical": "The word-overlap judge", MODEL: "The model as its own judge"}
-SAYS = {
-    1: "1: it sets the belief right",
-    0: "0: it notices something, but doesn't say what is right",
-    -1: "−1: it doesn't notice",
+FOOLED = "smollm2-135m"  # a judge that calls each of the model's 42 replies corrected
+JUDGES = {
+    "lexical": "Word overlap, without a model",
+    FOOLED: "A language model (SmolLM2, 135 million parameters)",
 }
-MINUTES = (  # of each part, for those who show it
-    (2, "Say what it is about; dying and missed diagnoses occur, and everyone may step out."),
-    (9, "Three minutes for each patient: a minute to write, then open the three parts in turn."),
-    (4, "The three questions at the end."),
-)
+SAYS = {1: "1: sets the belief right", 0: "0: notices something", -1: "−1: doesn't notice"}
 
 
 def page():
     """The demonstration as HTML; all texts are escaped."""
-    folder = Path(__file__).parent
-    return pages.template(folder / "demo.html.j2").render(
-        frame=pages.frame({}), patients=[patient(i) for i in PATIENTS], minutes=MINUTES
+    graded = {j: sheets.graded("cancer_myth", "evaluation", sheets.LARGER, j) for j in JUDGES}
+    myths = {j: frame[frame["kind"] == "myth"] for j, frame in graded.items()}
+    share = {
+        JUDGES[j]: (int((frame["value"] == 1).sum()), len(frame)) for j, frame in myths.items()
+    }
+    return pages.template(Path(__file__).with_name("demo.html.j2")).render(
+        frame=pages.frame({}), patients=[patient(i, graded) for i in PATIENTS], share=share
     )
 
 
-def patient(item):
-    """A patient's question, the model's reply, a written one that fails, and what judges said."""
+def patient(item, graded):
+    """A patient's question, the model's reply, what isn't so, and the judges' grades."""
     question = sources.load("cancer_myth_questions_sample").set_index("item").loc[item]
-    said = {j: _answers("evaluation", j, item) for j in JUDGES}
-    reply = said["lexical"].iloc[0]
-    written = _answers("labelled", "lexical", item).query("label == -1 and tone == 'warm'").iloc[0]
+    rows = {j: frame.set_index("item").loc[item] for j, frame in graded.items()}
     return {
         "question": question["question"],
         "presupposition": question["presupposition"],
         "correction": question["correction"],
         "source": "{organisation}: {title}".format(**question["source"]),
-        "reply": reply["reply"],
-        "cut": bool(reply["truncated"]),
-        "judged": {name: SAYS[int(said[j].iloc[0]["value"])] for j, name in JUDGES.items()},
-        "written": written["reply"],
-        "written_judged": SAYS[int(written["value"])],
+        "reply": rows["lexical"]["reply"],
+        "judged": {JUDGES[j]: SAYS[int(row["value"])] for j, row in rows.items()},
     }
-
-
-def _answers(section, judge, item):
-    """Graded answers to a question, from what the study's notebook kept."""
-    frame = display.graded(PAPER, section, judge)
-    return frame[frame["asked" if section == "labelled" else "item"] == item]

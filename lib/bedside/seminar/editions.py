@@ -1,137 +1,214 @@
-"""The build of the two editions, made from one source, and of all that is handed out with them.
+"""`make seminar`: two notebooks and slides of each sheet, a marking guide, the students' zip.
 
-A source (notebooks/seminar/) is the instructors' edition: cells tagged `solution` follow the task
-that they solve, and cells tagged `instructor` are notes for instructors. The students' edition
-lacks both.
+A sheet is a text in notebooks/seminar/: Markdown, with code and the tasks' words in fences.
+Markdown after `<!-- instructor -->` or `<!-- slide -->`, up to the next fence or mark, is not for
+students, nor is code fenced as `python solution` or `python slide`.
 """
 
+import io
 import json
 import re
 import tempfile
+import zipfile
+from datetime import datetime
 from pathlib import Path
 
-from bedside import BedsideError, seminar
+from bedside import BedsideError
 from bedside.build.notebooks import execute
+from bedside.publish import pages
+from bedside.publish.pages import executed
 from bedside.read import paths
 from bedside.read.sources import registry
 
-from . import built, demo, handout, projector
+from . import built, demo, sheets, tasks
+from . import sheet as opened
 
 FOLDER = paths.ROOT / "seminar"
-EDITIONS = "students", "instructors"
-OURS = {"solution", "instructor"}  # tags of the cells that students don't get
-PASSES, FAILS = ("✓", "✎"), ("✗", "…")  # how feedback begins
-
-
-def sources(profile: str = "sample") -> list[Path]:
-    """The sheets' sources in order; with `public`, those on the papers' released data."""
-    folder = paths.NOTEBOOKS / "seminar" / ("" if profile == "sample" else profile)
-    return sorted(folder.glob("[0-9]*.ipynb"))
-
-
-def said(notebook):
-    """The feedback in an executed notebook, one line each."""
-    outputs = [o for c in notebook["cells"] for o in c.get("outputs", [])]
-    texts = ["".join(o.get("data", {}).get("text/plain", o.get("text", ""))) for o in outputs]
-    lines = [line for text in texts for line in text.splitlines()]
-    return [line for line in lines if line.startswith((*PASSES, *FAILS))]
+PART = re.compile(r"^```(python|toml) ?([^\n]*)\n(.*?)^```\n|^<!-- (\w+) -->\n", re.M | re.S)
+OURS = {"solution", "instructor", "slide"}  # tags of cells that students don't get
+OPENS = re.compile(r'seminar\.sheet\("(\w+)"\)')
+ZIP = "bedside-seminar.zip"
+FETCHED = "data/fetched.txt"  # names of the sources that start.py fetches
+NEEDED = (
+    *("LICENSE", "Makefile", "README.md", "environment.yml", "pyproject.toml", "requirements.lock"),
+    *("seminar.lock", "start.py", "data/*.toml", "data/claims", "data/prompts", "data/published"),
+    *("data/sample", "data/seminar", "data/seen", "figures/sample/*/trust_*.json", "lib/bedside"),
+)  # what the zip has of the checkout
 
 
 def build(folder: Path | None = None, profile: str = "sample") -> Path:
-    """Write both editions, projector pages, the students' zip, and for the sample a demonstration.
+    """Write both editions, slides, the zip and, for the sample, marking guide and demonstration.
 
     folder: seminar/, or a folder in it for other profiles. Returns the zip. The instructors' sheets
     are run, so that solutions and results can be read. BedsideError, and nothing is changed, if a
-    solved sheet doesn't run through, a check in it isn't passed, or a file is no longer as built.
+    solved sheet doesn't run through, a check in it isn't passed, or a file was changed since.
     """
-    found = sources(profile)
-    if not found:
-        raise BedsideError(_none(profile))
-    folder = Path(folder or (FOLDER if profile == "sample" else FOLDER / profile))
-    built.refuse_changed([folder / who / p.name for who in EDITIONS for p in found])
-    needed = [] if profile == "sample" else _needed(found)
+    public = profile != "sample"
+    found = tasks.texts(public)
+    if not found or "solution" not in found[0].read_text(encoding="utf-8"):
+        raise BedsideError(
+            f"there are no sheets of profile {profile} here; this may be a student's copy"
+        )
+    folder = Path(folder or (FOLDER / profile if public else FOLDER))
+    needed = _needed(found) if public else []
+    files = {f"students/{p.stem}.ipynb": _bytes(notebook(p, students=True)) for p in found}
+    for path in found:
+        solved = _run(path)
+        files[f"instructors/{path.stem}.ipynb"] = _bytes(solved)
+        if "<!-- slide -->" in path.read_text(encoding="utf-8"):
+            files[f"instructors/{path.stem}.slides.html"] = slides(solved).encode()
+    if not public:
+        files["instructors/marking.html"] = marking().encode()
+        files[demo.NAME] = demo.page().encode()
+    files[ZIP] = handout(found, needed)
+    built.put(folder, files)
+    return folder / ZIP
+
+
+def cells(path):
+    """The cells of a sheet's text in order: (kind, tag, source); a task's words are kind `toml`."""
+    text, tag, at = path.read_text(encoding="utf-8"), "", 0
+    for part in [*PART.finditer(text), None]:
+        prose = text[at : part.start() if part else None].strip()
+        if prose:
+            yield "markdown", tag, prose
+        if part:
+            kind_, more, source, mark = part.groups()
+            tag, at = ("" if mark in (None, "text") else mark), part.end()
+            if kind_:
+                yield "toml" if kind_ == "toml" else "code", more, source.strip()
+
+
+def notebook(path, students):
+    """A sheet as notebook without outputs, for students or for instructors."""
+    made = []
+    for n, (what, tag, source) in enumerate(cells(path)):
+        if what == "toml" or (students and tag in OURS):
+            continue
+        if tag in ("instructor", "slide") and what == "markdown":
+            source = "".join(f"> {line}" for line in source.splitlines(True))
+        cell = {"cell_type": what, "id": f"c{n}", "metadata": {"tags": [tag]} if tag else {}}
+        cell["source"] = f"# a solution\n{source}" if tag == "solution" else source
+        made.append(cell | ({"outputs": [], "execution_count": None} if what == "code" else {}))
+    about = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
+    return {"cells": made, "metadata": about, "nbformat": 4, "nbformat_minor": 5}
+
+
+def _bytes(made):
+    return (json.dumps(made, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def feedback(made):
+    """The feedback in an executed notebook, one line each."""
+    outputs = [o for c in made["cells"] for o in c.get("outputs", [])]
+    texts = ["".join(o.get("data", {}).get("text/plain", o.get("text", ""))) for o in outputs]
+    lines = [line for text in texts for line in text.splitlines()]
+    return [line for line in lines if re.match("[✓✎✗…] Task ", line)]
+
+
+def _run(path):
+    """The instructors' notebook of a sheet, executed; BedsideError if a solution doesn't pass."""
     with tempfile.TemporaryDirectory() as scratch:
-        made = Path(scratch)
-        for who in EDITIONS:
-            (made / who).mkdir()
-            for source in found:
-                _write(made / who / source.name, edition(source, who == "students"))
-        for source in found:
-            _run(made / "instructors" / source.name, made)
-        handout.hand_out(made, needed)
-        if profile == "sample":
-            paths.write(made / demo.NAME, demo.page())
-        _place(made, folder)
-    return folder / handout.NAME
-
-
-def edition(source, students):
-    """A source as notebook without outputs, for students or for instructors.
-
-    Students don't get the cells for instructors; in the instructors' edition these are marked.
-    """
-    made = json.loads(source.read_text(encoding="utf-8"))
-    made["cells"] = [c for c in made["cells"] if not (students and OURS & _tags(c))]
-    for c in made["cells"]:
-        if "instructor" in _tags(c):
-            c["source"] = "".join(f"> {line}" for line in "".join(c["source"]).splitlines(True))
-        elif "solution" in _tags(c):
-            c["source"] = f"# a solution\n{''.join(c['source'])}"
-        if c["cell_type"] == "code":
-            c["outputs"], c["execution_count"] = [], None
+        place = Path(scratch) / f"{path.stem}.ipynb"
+        place.write_bytes(_bytes(notebook(path, students=False)))
+        execute(place, place, {})
+        made = json.loads(place.read_text(encoding="utf-8"))
+    last = {line.split(":")[0][7:]: line for line in feedback(made)}
+    if failed := [line for line in last.values() if line[0] in "✗…"]:
+        raise BedsideError(f"{path.name}: the solutions don't pass: {failed[0]}")
     return made
 
 
-def _tags(cell):
-    return set(cell["metadata"].get("tags", []))
+def slides(made):
+    """The slides of an executed sheet, one HTML file without scripts."""
+    import nbformat
+
+    whole, parts = nbformat.reads(json.dumps(made), 4), []
+    for cell in whole.cells:
+        if "slide" in cell.metadata.get("tags", []):
+            if cell.cell_type == "markdown":
+                cell.source = re.sub("^> ?", "", cell.source, flags=re.M)
+                parts.append([])
+            parts[-1].append(cell)
+    bodies = []
+    for part in parts:
+        whole.cells = part
+        bodies.append(executed.converted(whole, exclude_input=True, exclude_output_prompt=True))
+    return pages.template(Path(__file__).with_name("slides.html.j2")).render(
+        title="".join(made["cells"][0]["source"]).splitlines()[0].lstrip("# "),
+        frame=pages.frame({}),
+        slides=bodies,
+    )
 
 
-def _place(made, folder):
-    """Put all files of the folder `made` into another, in place of what was built there before.
+def marking():
+    """The marking guide: of each task what is right, what counts, and usual mistakes, computed."""
+    found = []
+    for paper in sheets.READ:
+        sheet = opened(paper)
+        mine = [
+            (n, t.get("title", ""), *tasks.guide(t, sheet.names), t)
+            for n, t in sheet.tasks().items()
+        ]
+        found.append((paths.papers()[paper]["name"], mine))
+    return pages.template(Path(__file__).with_name("marking.html.j2")).render(
+        frame=pages.frame({}), sheets=found
+    )
 
-    A build that is cut off leaves each file either old or new, and the next goes on from there.
-    """
-    new = {folder / p.relative_to(made): p for p in sorted(made.rglob("*")) if p.is_file()}
-    built.refuse_changed(list(new))
-    for path, source in new.items():
-        built.put(path, source.read_bytes())
-    for path in (p for who in EDITIONS for p in (folder / who).iterdir() if p not in new):
-        if built.is_ours(path):
-            path.unlink()
 
-
-def _none(profile):
-    """Why a profile has no sources."""
-    here = sorted(FOLDER.glob("[0-9]*.ipynb"))
-    if profile == "sample" and here:
-        return (
-            f"this is the students' copy: its {len(here)} sheets are in {paths.rel(FOLDER)}"
-            " already. Nothing was changed."
-        )
-    return f"there are no sheets of profile {profile} here"
+# ---- the zip
 
 
 def _needed(found):
     """The sources of these sheets; BedsideError, which says how to get them, if one isn't here."""
     text = "".join(path.read_text(encoding="utf-8") for path in found)
-    papers = sorted(set(re.findall(r'seminar\.sheet\(\\"(\w+)\\"\)', text)))
-    opened = [seminar.sheet(p) for p in papers]
-    read = {name for sheet in opened for name in (*sheet.run.part()["data"], *sheet.also)}
+    opens = [opened(p) for p in sorted(set(OPENS.findall(text)))]
+    read = {name for sheet in opens for name in (*sheet.run.part()["data"], *sheet.also)}
     return sorted(read.intersection(registry()))
 
 
-def _run(path, made):
-    """Run a sheet's instructors' edition, and the students' edition for the projector."""
-    execute(path, path, {})
-    lines = said(json.loads(path.read_text(encoding="utf-8")))
-    if failed := [line for line in lines if line.startswith(FAILS)]:
-        raise BedsideError(f"{path.name}: the solutions don't pass: {failed[0]}")
-    unsolved = made / path.name
-    execute(made / "students" / path.name, unsolved, {})
-    text = projector.page(unsolved)
-    paths.write(path.with_suffix(".html"), text)
-    unsolved.unlink()
+def handout(found, needed=()):
+    """The students' zip: their sheets, the library, sample data and graded replies.
+
+    needed: sources that the students' copy fetches at its first start; nothing of them is in it.
+    """
+    files = {}
+    for top in (top for pattern in (*NEEDED, *_kept()) for top in paths.ROOT.glob(pattern)):
+        for p in [top] if top.is_file() else top.rglob("*"):
+            if p.is_file() and "__pycache__" not in p.parts:
+                files[p.relative_to(paths.ROOT).as_posix()] = p.read_bytes(), p.stat().st_mtime
+    for path in found:
+        name, when = path.relative_to(paths.ROOT).as_posix(), path.stat().st_mtime
+        files[name] = _without_ours(path).encode(), when
+        files[f"seminar/{path.stem}.ipynb"] = _bytes(notebook(path, students=True)), when
+    start = found[0].parent / "START.md"
+    files["START.md"] = start.read_bytes(), start.stat().st_mtime
+    if needed:
+        files[FETCHED] = "".join(f"{name}\n" for name in needed).encode(), start.stat().st_mtime
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as z:
+        for name, (content, when) in sorted(files.items()):
+            entry = zipfile.ZipInfo(
+                f"bedside-seminar/{name}", datetime.fromtimestamp(when).timetuple()[:6]
+            )
+            z.writestr(entry, content, zipfile.ZIP_DEFLATED)
+    return made.getvalue()
 
 
-def _write(path, notebook):
-    paths.write(path, json.dumps(notebook, indent=1, ensure_ascii=False) + "\n")
+def _without_ours(path):
+    """A sheet's headings and its tasks' words, which the checks read: without any solution."""
+    kept = []
+    for what, tag, source in cells(path):
+        if what == "toml":
+            kept.append(f"```toml {tag}\n{source}\n```\n")
+        elif what == "markdown" and tag not in OURS:
+            kept += [f"{line}\n" for line in source.splitlines() if line.startswith("#")]
+    return "\n".join(kept)
+
+
+def _kept():
+    """The files with what the sheets read of the studies' notebooks."""
+    for paper, sections in sheets.READ.items():
+        for section in sections:
+            yield f"figures/sample/{paper}/graded_{section}.csv"
+            yield f".cache/graded/sample/{paper}/{section}.jsonl"

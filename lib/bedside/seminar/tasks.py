@@ -1,259 +1,253 @@
-"""A sheet, the checks of its tasks, and their feedback. An unsolved task never raises."""
+"""What tasks ask and what their checks say: TOML beside the sheet's words, read by `check`.
 
-import functools
-import html
-import sys
-import traceback
-from pathlib import Path
+A task is a table of its sheet, in notebooks/seminar/*.md, under its number:
 
-import pandas as pd
+    asks        what an answer looks like
+    truth       {key: formula} or one formula, over the sheet's numbers; `it` has the keys before
+    let         {name: formula} of what the following formulas need, over `my` answer, too
+    [[wrong]]   say, and when it is said: `leads` {key: formula of a usual mistake}, or `when`
+    right, hint what is said otherwise; expressions stand in braces
+    free        a text of the student's own: it is collected, and `wrong` says only what to think of
 
-from bedside import BedsideError, choose
-from bedside.read import paths
-from bedside.write.prose import prose
+Formulas are parsed by `bedside.read.expressions`; no answer is ever run.
+"""
 
-from . import answers, classroom, field
-from .answers import Wrong
+import re
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from string import Formatter
 
+from bedside import BedsideError
+from bedside.read import expressions, paths
 
-class Feedback:
-    """What a check says, as a notebook shows it: ok (None: not answered yet) and text.
+from .answers import Wrong, choice, listed, near, number
 
-    collected: a free text, kept to be read. Its ok is True, but nothing called it right.
-    """
-
-    LOOKS = {  # sign, colour and edge; white on each colour has a contrast of 4.5 at least
-        "right": ("✓", "#1a7a3c", "solid"),
-        "collected": ("✎", "#2468b4", "solid"),
-        "not yet": ("✗", "#c0352b", "double"),
-        "open": ("…", "#6b6b6b", "dotted"),
-    }
-
-    def __init__(self, ok, text, collected=False):
-        self.ok, self.text, self.collected = ok, text, collected
-
-    @property
-    def state(self):
-        """The state in a word: right, collected, not yet, or open."""
-        if self.ok and self.collected:
-            return "collected"
-        return {True: "right", False: "not yet", None: "open"}[self.ok]
-
-    def __repr__(self):
-        return f"{self.LOOKS[self.state][0]} {self.text}"
-
-    def _repr_html_(self):
-        sign, colour, edge = self.LOOKS[self.state]
-        box = f"border-left: 6px {edge} {colour}; padding: 0.4em 0.8em; max-width: 60em"
-        label = f"background: {colour}; color: #ffffff; padding: 0.1em 0.5em; border-radius: 0.3em"
-        word = f'<strong style="{label}">{sign} {self.state}</strong>'
-        return f'<div style="{box}">{word} {html.escape(self.text)}</div>'
+FENCE = re.compile(r"^```toml (\S+)\n(.*?)^```\n", re.M | re.S)
+HEADING = re.compile(r"^## (?:Extra: )?(\d\.\d+) (.+?)(?: \(\d.*\))?$", re.M)
 
 
-class Done:
-    """What is done of a sheet and whether it was handed in, as a notebook shows it."""
-
-    def __init__(self, states, told):
-        self.states, self.told = states, told
-
-    def __str__(self):
-        done = sum(s in classroom.DONE for s in self.states.values())
-        text = f"{done} of {len(self.states)} tasks done"
-        for state, what in (("not yet", "not right yet"), ("open", "open")):
-            if found := [n for n, s in self.states.items() if s == state]:
-                text += f"; {what}: {', '.join(found)}"
-        return text
-
-    def __repr__(self):
-        each = "  ".join(f"{n} {Feedback.LOOKS[s][0]} {s}" for n, s in self.states.items())
-        return f"{self}\n{each}\n{self.told}"
-
-    def _repr_html_(self):
-        each = ""
-        for n, state in self.states.items():
-            sign, colour, edge = Feedback.LOOKS[state]
-            box = f"border: 1px solid; border-bottom: 6px {edge} {colour}; padding: 0.1em 0.5em"
-            each += f'<span style="{box}; white-space: nowrap">{n} {sign} {state}</span>'
-        row = f'<div style="display: flex; flex-wrap: wrap; gap: 0.4em">{each}</div>'
-        return f"<p><strong>{self}</strong></p>{row}<p>{html.escape(self.told)}</p>"
+def texts(public=False):
+    """The sheets' sources, in order; those on released data, or the others."""
+    folder = paths.NOTEBOOKS / "seminar" / ("public" if public else "")
+    return sorted(folder.glob("[0-9]*.md"))
 
 
-def raised(error, *answers):
-    """What the code of an answer that is a function raised, in a sentence; "" if none did."""
-    files = {a.__code__.co_filename for a in answers if hasattr(a, "__code__")}
-    own = [f for f in traceback.extract_tb(error.__traceback__) if f.filename in files]
-    if not own:
-        return ""
-    where = f"in line {own[-1].lineno} of its cell: {own[-1].line}"
-    return f"your code raises {type(error).__name__} ({error}) {where}"
-
-
-def open_in(answer):
-    """Whether something is still to be answered: an Ellipsis, None or blank text anywhere in it."""
-    if isinstance(answer, dict):
-        return not answer or any(open_in(v) for v in answer.values())
-    if isinstance(answer, (list, tuple, set)):
-        return any(open_in(v) for v in answer)
-    return answer is ... or answer is None or (isinstance(answer, str) and not answer.strip())
-
-
-def task(number, free=False, code=False):
-    """Mark a method of a sheet as the check of a task.
-
-    It takes the answer and returns praise, or raises Wrong with what to look at. Its words may
-    stand in words.toml beside the sheet, under the task's number (`Sheet.said`).
-    free: the answer is the student's own text, which is collected and not called right.
-    code: the answer is a function, whose text is handed in to be read: nobody runs it again.
-    """
-
-    def mark(method):
-        method.task, method.free, method.code = number, free, code
-        return method
-
-    return mark
-
-
-def needs(*numbers):
-    """Mark a method that takes the answers to these tasks and shows something.
-
-    It returns Feedback instead while one of the answers is open or can't be shown.
-    """
-
-    def wrap(method):
-        @functools.wraps(method)
-        def once_answered(self, *answers, **more):
-            if lacking := [n for n, a in zip(numbers, answers) if open_in(a)]:
-                which = " and ".join(lacking)
-                follows = (
-                    f"This needs your answer to task {which}. Answer it, then run this cell again."
-                )
-                return Feedback(None, follows)
+@cache
+def table(public=False):
+    """All tables of the sheets, by task or name, with each task's `title`."""
+    found = {}
+    for path in texts(public):
+        text = path.read_text(encoding="utf-8")
+        for name, words in FENCE.findall(text):
             try:
-                return method(self, *answers, **more)
-            except Exception as e:  # an answer may be code
-                first = f"First check your answer to task {' and '.join(numbers)}."
-                return Feedback(False, f"This can't be shown: {raised(e, *answers) or e}. {first}")
-
-        return once_answered
-
-    return wrap
+                found.setdefault(name, {}).update(tomllib.loads(words))
+            except ValueError as e:
+                raise BedsideError(f"{paths.rel(path)}, task {name}: {e}") from None
+        for n, title in HEADING.findall(text):
+            found.setdefault(n, {})["title"] = title
+    return found
 
 
-class Sheet:
-    """A sheet's data and checks; each sheet derives `class Sheet` from it."""
+class _Said(Formatter):
+    """Text with expressions in braces."""
 
-    paper = ""  # whose sheet it is
-    now = ""  # the task that is checked
-    also = ()  # sources that it shows where they are, besides those it needs
+    def get_field(self, name, args, names):
+        return expressions.evaluated(name, names), name
 
-    @classmethod
-    def tasks(cls):
-        """The checks by task number."""
-        found = (getattr(cls, n) for n in dir(cls) if not n.startswith("_"))
-        made = {m.task: m for m in found if hasattr(m, "task")}
-        return dict(sorted(made.items(), key=lambda m: [int(k) for k in m[0].split(".")]))
 
-    @classmethod
-    @functools.cache
-    def words(cls):
-        """What the checks say, by task and key, from the words.toml beside the sheet."""
-        home = getattr(sys.modules[cls.__module__], "__file__", None) or "none"
-        path = Path(home).with_name("words.toml")
-        return paths.toml(path) if path.is_file() else {}
+def said(text, names):
+    """A text with its expressions filled in."""
+    return _Said().vformat(text, (), names)
 
-    def asks(self, number):
-        """What an answer to a task looks like."""
-        return self.words()[number]["asks"]
 
-    def said(self, key="right", task=None, **fields):
-        """The words of this key for a task, or that which is checked, with the fields filled in."""
-        return self.words()[task or self.now][key].format(**fields)
+def _numbers(value):
+    """The numbers in a part of a free answer; none if it has other things in it."""
+    try:
+        return listed(value)
+    except Wrong:
+        return []
 
-    def wrong(self, key, **fields):
-        """What to raise for a mistake: Wrong with the words of this key."""
-        return Wrong(self.said(key, **fields))
 
-    def headed(self, task, rows, digits=2):
-        """Rows as a table to read, under the task's `columns`."""
-        return prose(pd.DataFrame(rows, columns=self.words()[task]["columns"]), digits)
+FUNCTIONS = {
+    "listed": _numbers,
+    "size": len,
+    "total": sum,
+    "near": near,
+    "number": number,
+    "joined": lambda values: ", ".join(map(str, values)),
+    "mentions": lambda text, pattern: bool(re.search(pattern, str(text), re.I)),
+}
 
-    def limited(self, **numbers):
-        """What the sheet's numbers can't show, with these: its `limits` as a table."""
-        rows = ((what, text.format(**numbers)) for what, text in self.words()["limits"].items())
-        return prose(pd.DataFrame(rows, columns=["What to keep in mind", "Number in this run"]))
 
-    def refuse(self, cases, **fields):
-        """Raise Wrong with the words of the first key whose case holds: {key: whether}."""
-        for key, holds in cases.items():
-            if holds:
-                raise self.wrong(key, **fields)
+def check(task, answer, names):
+    """(state, text) of an answer: right or collected. names: what a sheet has for formulas.
 
-    def numbers(self, answer, truth, mistakes, by=0.006, hint="hint", **fields):
-        """`right`, with the words of the keys of `mistakes`, and of `hint`."""
-        leads = {self.said(key, **fields): to for key, to in mistakes.items()}
-        answers.right(answer, truth, leads, self.said(hint, **fields), by)
+    Wrong, or any error, for an answer of another form than the task's.
+    """
+    names = FUNCTIONS | names
+    truth = task.get("truth")
+    if isinstance(truth, str):
+        truth = expressions.evaluated(truth, names)
+    if isinstance(truth, list):
+        names |= _of_list(listed(answer), truth)
+    elif truth:
+        names |= _of_keys(task, answer, truth, names)
+    else:
+        names["my"] = _like(answer, task)
+    for name, formula in task.get("let", {}).items():
+        names[name] = expressions.evaluated(formula, names)
+    passed = _passes(task, truth, names)
+    for mistake in [] if passed is True and not task.get("free") else task.get("wrong", ()):
+        if _is(mistake, task, names):
+            if task.get("free"):
+                return "collected", f"{said(task['right'], names)} {said(mistake['say'], names)}"
+            raise Wrong(said(mistake["say"], names))
+    if passed:
+        return "collected" if task.get("free") else "right", said(task["right"], names)
+    key = f"{names['key']}: " if names.get("key") else ""
+    raise Wrong(f"{key}not right yet. {said(task.get('hint', ''), names)}".strip())
 
-    @functools.cached_property
-    def checked(self):
-        """By task: the answer that was checked last and what was said, as they are handed in."""
-        return {}
 
-    def check(self, number, answer=...):
-        """The same as `feedback`, and keep answer and feedback to be handed in."""
-        said = self.feedback(number, answer)
-        entry = {"state": said.state, "said": said.text, "answer": classroom.plain(answer)}
-        self.checked[str(number)] = entry
-        return said
+def _passes(task, truth, names):
+    """True: right in all; else whether it is good enough if no mistake is known in it."""
+    if truth and not names["off"]:
+        return True
+    return bool(expressions.evaluated(task["enough"], names)) if "enough" in task else not truth
 
-    def name_field(self):
-        """A text field for a pseudonym; `hand_in` takes it."""
-        return field.name()
 
-    def hand_in(self, name=..., folder=None):
-        """Show what is done, and write all checked answers into a file for the instructor.
+def _of_list(mine, truth):
+    """What formulas may say of numbers that are chosen."""
+    extra = sorted(set(mine) - set(truth))
+    missing = [n for n in truth if n not in mine]
+    twice = sorted({n for n in mine if mine.count(n) > 1})
+    off = [*extra, *missing, *twice]
+    return {"my": mine, "extra": extra, "missing": missing, "twice": twice, "off": off}
 
-        name: a pseudonym, or the field for one; without one nothing is written.
-        """
-        name = getattr(name, "value", name)
-        nothing = {"state": "open", "said": "", "answer": None}
-        entries = {n: self.checked.get(n, nothing) for n in self.tasks()}
-        states = {n: e["state"] for n, e in entries.items()}
-        if set(states.values()) == {"open"}:
-            told = (
-                "Nothing was handed in, because no answer was checked. Run the cells from the top"
-                " first."
-            )
-        elif open_in(name) or not classroom.named(name):
-            told = "Nothing was handed in yet: give a pseudonym and run this cell again."
-        else:
-            try:
-                number = next(iter(states)).partition(".")[0]
-                path = classroom.write(self.paper, number, entries, name, folder)
-                told = (
-                    f"Handed in: the file {path.name} in {classroom.where(path.parent)}. Its full"
-                    f" path: {path.resolve()}. It holds everything that you have checked since you"
-                    " opened the sheet, so of several files the last is the only one to send. Give"
-                    " it to your instructor; nothing was sent."
-                )
-            except (OSError, BedsideError) as e:
-                told = (
-                    f"Nothing was handed in, because the file can't be written ({e}). Name another"
-                    ' folder: sheet.hand_in(my_name, "...").'
-                )
-        return Done(states, told)
 
-    def feedback(self, number, answer=...):
-        """Feedback on an answer; never raises for an answer, whatever it is."""
-        number = choose(str(number), self.tasks(), "task")
-        method, before, self.now = self.tasks()[number], self.now, number
-        if open_in(answer):
-            return Feedback(None, f"Task {number}: not answered yet. {self.asks(number)}")
+def _like(answer, task):
+    """A free answer of the form of the task's `like`: a dict with its keys, or a list of texts."""
+    like = task.get("like")
+    if like == "any":
+        return answer
+    if isinstance(like, list) and like:
+        return _values(answer, like)
+    if isinstance(like, list):
+        answer = answer.split(",") if isinstance(answer, str) else answer
+        if not isinstance(answer, (list, tuple, set)) or not all(
+            isinstance(e, str) for e in answer
+        ):
+            raise Wrong("write a list of texts.")
+        return [e.strip() for e in answer if e.strip()]
+    if not isinstance(answer, str):
+        raise Wrong("write a text in quotation marks.")
+    return answer
+
+
+def _values(answer, keys):
+    if not isinstance(answer, Mapping) or set(answer) != set(keys):
+        raise Wrong(f"write a dictionary with exactly these keys: {', '.join(map(repr, keys))}.")
+    return {k: answer[k] for k in keys}
+
+
+def _read(key, value, truth, options, percent=False):
+    """A value as the task wants it: a number or, where the truth is a word, an option."""
+    if isinstance(truth, str):
+        known = options or {truth: ()}
+        found = choice(value, known)
+        if found is None and len(options) > 1:
+            raise Wrong(f"{key}: {value!r} is none of {', '.join(known)}.")
+        return str(value) if found is None else found
+    made = number(value, share=-1 <= truth <= 1)
+    if made is None and isinstance(value, tuple) and len(value) == 2:
+        raise Wrong(f"{key}: a comma makes two numbers of it; write a point, as in 0.25.")
+    if made is None:
+        raise Wrong(f"{key} must be a number, not {value!r}.")
+    return made
+
+
+def _of_keys(task, answer, truth, names):
+    """What formulas may say of an answer with keys.
+
+    off: what isn't right; blamed: of these, what doesn't follow from the student's own values
+    before. same: how many are right.
+    """
+    given, options = _values(answer, truth), task.get("options", {})
+    by = dict.fromkeys(truth, task.get("by", 0.006)) | task.get("loose", {})
+    mine, true, blamed, off = {}, {}, [], []
+
+    def value(formula, it):
+        text = isinstance(formula, str) and isinstance(task["truth"], Mapping)
+        return expressions.evaluated(formula, names | {"it": it}) if text else formula
+
+    def same(a, b):
+        return a == b if isinstance(b, str) else near(a, b, by[k])
+
+    for k, formula in truth.items():
+        true[k] = value(formula, true)
+        mine[k] = _read(k, given[k], true[k], options)
         try:
-            return Feedback(True, f"Task {number}: {method(self, answer)}", method.free)
-        except Wrong as e:
-            return Feedback(False, f"Task {number}: {e}")
-        except Exception as e:  # an answer of another form than the check expects, or its own code
-            told = raised(e, answer) or "this can't be read as an answer"
-            return Feedback(False, f"Task {number}: {told}. {self.asks(number)}")
-        finally:
-            self.now = before
+            follows = value(formula, mine) if off else true[k]
+        except BedsideError:  # a division by an own 0
+            follows = true[k]
+        off += [k] * (not same(mine[k], true[k]))
+        blamed += [k] * (not same(mine[k], true[k]) and not same(mine[k], follows))
+    _other_unit(mine, true, blamed)
+    first = blamed[0] if blamed else (off or [""])[0]
+    found = {"my": mine, "truth": true, "off": off, "blamed": blamed, "key": first}
+    return found | {"value": mine.get(first), "same": len(truth) - len(off), "by": by}
+
+
+def _other_unit(mine, true, blamed):
+    """Wrong for a percentage instead of a share, or the reverse, if that is all."""
+    numbers = [k for k in blamed if true[k] and not isinstance(true[k], str)]
+    for factor, asked in (
+        (100, "share. Write 0.25 for 25%"),
+        (0.01, "percentage. Write 25 for 0.25"),
+    ):
+        if numbers == blamed != [] and all(
+            near(mine[k] / factor, true[k], 0.006 * max(1, 1 / factor)) for k in blamed
+        ):
+            raise Wrong(f"{', '.join(blamed)}: the task asks for a {asked}.")
+
+
+def _is(mistake, task, names):
+    """Whether a mistake is the one that was made."""
+    if "when" in mistake:
+        return bool(expressions.evaluated(mistake["when"], names))
+    leads = mistake["leads"].items()
+    if not names["blamed"] or not {k for k, _ in leads} & {*names["blamed"]}:
+        return False
+    by = names["by"]
+    return all(near(names["my"][k], expressions.evaluated(f, names), by[k]) for k, f in leads)
+
+
+def guide(task, names, short=True):
+    """For those who mark: {key: right value} and [(answer, what is said of it)].
+
+    short: whether values are in words.
+    """
+    names, right, found = FUNCTIONS | names, {}, []
+    truth = task.get("truth", {})
+    if isinstance(truth, str):
+        truth = expressions.evaluated(truth, names)
+        right = dict(truth) if isinstance(truth, Mapping) else {"": truth}
+    else:
+        for key, formula in truth.items():
+            if "tally" not in formula:  # of the student's own reading
+                right[key] = expressions.evaluated(formula, names | {"it": right})
+    for mistake in task.get("wrong", ()):
+        if "leads" in mistake and right:
+            known = names | {"truth": right, "my": right}
+            led = {k: expressions.evaluated(f, known) for k, f in mistake["leads"].items()}
+            told = said(mistake["say"], known | {"my": right | led, "key": next(iter(led))})
+            found.append((", ".join(f"{k} {_short(v)}" for k, v in led.items()), told))
+        elif "{" not in mistake["say"]:
+            found.append(("", mistake["say"]))
+    return {k: _short(v) if short else v for k, v in right.items()}, found
+
+
+def _short(value):
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return value if isinstance(value, str) else f"{value:.4g}"

@@ -58,6 +58,7 @@ class Pages:
         self.up = "../" if site else "../../../" if self.of_run else "../../"
         self.explorer, self.executed = sample or self.of_run, self.of_run or (site and sample)
         self.letters = self.profile == "public" and not self.of_run
+        self.beside = self.letters and not site  # the explorer, once it is built
         present = {e["paper"] for e in self.entries.values()}
         self.studies = {p: e for p, e in paths.papers().items() if p in present}
         asked = [{m for e in self.entries.values() for m in e.get(k, ())} for k in MODELS]
@@ -91,6 +92,7 @@ class Pages:
         named = {p: e["name"] for p, e in self.studies.items()}
         linked = pages(named, self.explorer, self.across)
         bare = name == "across" or self.folds and name in ("index", "paper")
+        bare |= name == "claims" and all(c["basis"] != "run" for c in self.claims)
         told, paper = fields.pop("told", ABOUT), fields.get("paper", "")
         about = {"frame": frame(linked, here, () if bare else self.asked, root, told, paper)}
         about |= {"named": named, "ledger": claims, "published": published, "script": ""}
