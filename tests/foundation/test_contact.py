@@ -14,9 +14,7 @@ KEY = "made-up-0123/456789-of-a-test"
 
 
 def ask(requests, recordings, **options):
-    return asyncio.run(
-        models.ask(requests, recordings, progress=False, **{"mode": "record", **options})
-    )
+    return asyncio.run(models.ask(requests, recordings, **{"mode": "record", **options}))
 
 
 def tried(name):

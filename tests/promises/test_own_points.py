@@ -54,6 +54,27 @@ def test_a_score_between_worst_and_best_is_a_score(kind, endpoint, tmp_path, mon
     assert f"at most {limit}% of the points" in shown
 
 
+def test_scores_below_0_stay_as_they_are(endpoint, tmp_path, monkeypatch):
+    """All of twenty answers do nothing but what has negative points: 4 of 2 possible ones."""
+    apart(monkeypatch, tmp_path)
+    stated = '{"criterion_1": 0, "criterion_2": 1, "criterion_3": 0}'
+    endpoint.script = lambda _, body: completion(stated)
+    entry = {"provider": "test", "base_url": endpoint.url, "model": "m"}
+    monkeypatch.setitem(registry.entries(), "m", registry.as_model("m", entry))
+    (tmp_path / "r.csv").write_text("points,criterion\n2,helps\n-4,harms\n-1,lectures\n")
+    lines = [f"q{n},What is number {n}?" for n in range(20)]
+    (tmp_path / "mine.csv").write_text("\n".join(["item,question", *lines]))
+    theirs = [f"q{n},theirs,No." for n in range(20)]
+    (tmp_path / "theirs.csv").write_text("\n".join(["item,model,answer", *theirs]))
+    given = {"answers": str(tmp_path / "theirs.csv")}
+    found = compared(
+        str(tmp_path / "mine.csv"), **given, models="m", judge="m", rubric=str(tmp_path / "r.csv")
+    )
+    assert found.scores["value"].tolist() == [-200] * 2
+    assert found.scores["low"].ge(-250).all() and found.pairs["value"].iloc[0] == 0
+    assert own.compared("mine").studies[0].replies["score"].eq(-2).all()
+
+
 LIMITS = [("r.md", "Fails at: 60 %\n\n- 5: names a\n- 3: names b\n", 0.6)]
 LIMITS += [("r.md", "# A rubric\n- 5: names a\n  Fails at: noon\n", 0.5)]  # a criterion's text
 LIMITS += [("r.jsonl", '{"criterion": "x", "points": 1, "fails_at": 70}\n', 0.7)]

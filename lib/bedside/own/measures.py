@@ -24,13 +24,14 @@ def ending(own, judge):
     return f" ({judge})" if len(own.judges) > 1 else ""
 
 
-def estimate(values, units, hits):
+def estimate(own, values, units, hits):
     """A share, or a mean of scores, in percent with its interval over units."""
     if hits:
         return share([v == 1 for v in values], list(units))
     if not len(values):
         return (float("nan"),) * 3 + (0,)
-    return tuple(stats.mean([100 * v for v in values], list(units), scale=(0, 100)))
+    scale = (100 * own.lowest, 100)
+    return tuple(stats.mean([100 * v for v in values], list(units), scale=scale))
 
 
 def repeats(own, graded):
@@ -66,7 +67,7 @@ def _repeated(own, part, model, ending):
     worst_of = f"worst of {part['configuration'].nunique()}: {own.measure}"
     for label, found, hits in ((worst_of, worst, not own.criteria), (what, both, True)):
         kept = {n: v for n, (_, v) in enumerate(found) if v is not None}
-        value = estimate(kept.values(), [found[n][0] for n in kept], hits)
+        value = estimate(own, kept.values(), [found[n][0] for n in kept], hits)
         yield Row(model, label + ending, "run", *value, len(found) - len(kept))
 
 
