@@ -9,8 +9,7 @@ from scipy.stats import binomtest
 from sklearn.metrics import cohen_kappa_score
 
 from bedside import stats
-from bedside.judging.trust_cards import trust_card
-from bedside.papers.cancer_myth import data, generation, pipeline, released, scores, study, systems
+from bedside.papers.cancer_myth import data, generation, pipeline, released, scores, systems
 from bedside.papers.cancer_myth.v2 import scores as cured
 from bedside.write.tables import paired
 from cells import wanted
@@ -98,6 +97,30 @@ def test_rates_are_corrected_for_the_judges_errors(run_of, monkeypatch):
         expected = [100 * min(max((rate / 100 - 0.2) / 0.7, 0), 1), n, lost]
         assert good.loc[model, ["value", "n", "unscored"]].tolist() == pytest.approx(expected)
         assert np.isnan(none.loc[model, "value"]) and none.loc[model, "n"] == 0
+
+
+def test_what_became_of_the_answers():
+    graded = world(1, ["a", "b"])
+    first = graded["item"].unique()[:20]
+    given = {"graded": graded[graded["item"].isin(first)], "answered": graded}
+    given["posed"] = pd.DataFrame({"item": first})
+    made = wanted("cancer_myth/03_evaluation", "health", **given).set_index(CELL)
+    for posed, model in itertools.product((True, False), "ab"):
+        part = graded[(graded["item"].isin(first) == posed) & (graded["model"] == model)]
+        came = part[part["reply_status"] == ""]
+        lost = 100 - 100 * len(came) / len(part)
+        expected = {
+            "mean words": (came["answer"].str.split().str.len().mean(), len(came)),
+            "cut off at the limit, %": (100 * came["truncated"].mean(), len(came)),
+            "no answer, %": (lost, len(part)),
+            "no answer: blank, %": (lost, len(part)),
+        }
+        if posed:
+            (pcs, pcr), n, *_ = counted(part[~part["truncated"]])
+            expected |= {"PCR of the uncut": (pcr, n), "PCS of the uncut": (pcs, n)}
+        row = made.loc[f"{model}, {'' if posed else 'no '}false presupposition"]
+        for column, pair in expected.items():
+            assert row.loc[column, ["value", "n"]].tolist() == pytest.approx(pair), column
 
 
 # ---- eight systems

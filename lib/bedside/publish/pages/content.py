@@ -22,7 +22,7 @@ APART = {  # what is counted apart from the papers' claims, by claims.RANKS: its
     "consistency": ("printed numbers against each other", "kind=consistency"),
     "summary": ("a third party’s summary", "of=summary&kind=claim"),
     "data": ("the released data", "of=data&kind=claim"),
-    "finding": ("this project’s own questions (found, not found)", "kind=finding"),
+    "finding": ("this project’s own questions", "kind=finding"),
 }
 WORST = {  # the word for a finding whose claims have several verdicts
     "differs": "Contradicted in part",
@@ -204,7 +204,7 @@ class Pages:
             "reads": settings.profiles()[self.profile]["about"],
             "stands": _stands(self.claims),
             "scope": scope.counted(self.entries, self.folder),
-            "apart": [(counts[r], *told) for r, told in APART.items() if any(counts[r].values())],
+            "apart": [(n, *told) for r, told in APART.items() if (n := sum(counts[r].values()))],
             "changed": {" ".join(f"{k.upper()}={v}" for k, v in pairs) for pairs in given},
             "sources": {
                 "that this run read": {n: e for n, e in known.items() if n in used},
