@@ -29,6 +29,7 @@ def study(name="One", folder=None, of=("sample", "j"), beside="", scores=None, *
     ]
     frame = pd.DataFrame(rows, columns=["item", "model", "score", "part"])
     told = {"unit": frame["item"], "title": "question " + frame["item"], "why": "", "main": True}
+    told["quote"] = "answer to " + frame["item"]
     frame = frame.assign(**told, truncated=False, link=f"{folder}/e#" + frame["item"])
     values = (100 * frame.groupby("model")["score"].mean()).to_dict() | {"printed": 50}
     measures = pd.DataFrame(
@@ -153,6 +154,14 @@ def test_a_runs_front_page_opens_on_its_models(folder):
     text = (folder / "index.html").read_text()
     assert re.search(r"How .*smollm2-135m did", text).start() < text.index("Four studies say")
     assert 'href="explorer.html#id=' in text and (folder / "models_failures.csv").is_file()
+
+
+def test_of_a_model_without_a_scored_reply_nothing_is_said_and_failures_are_quoted(folder):
+    mine = study(folder=folder, scores={"a": A, "n": [float("nan")] * 8})
+    mine.measures.loc[mine.measures["model"] == "n", ["value", "n"]] = [None, 0]
+    text = models.write_compared(folder.parent / "x", [Compared("r", [mine])]).read_text()
+    assert "No failure" not in text and "nothing is said about it" in text
+    assert "<blockquote>answer to " in text and "score 0%" in text
 
 
 @pytest.mark.parametrize(

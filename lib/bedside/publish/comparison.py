@@ -36,7 +36,17 @@ KINDS = {  # what is compared: the columns of each, which are also those of its 
     "models": ["model", "study", "measure", "source", *NUMBERS, "profile", "judge", "beside"],
     "profiles": ["model", "study", "measure", "by", "part", *NUMBERS],
     "outcomes": ["model", "study", "outcome", "replies", "n"],
-    "failures": ["model", "study", "item", "title", "score", "right_elsewhere", "link"],
+    "failures": [
+        "model",
+        "study",
+        "item",
+        "title",
+        "quote",
+        "measure",
+        "score",
+        "right_elsewhere",
+        "link",
+    ],
     "differences": "pair study measure difference test p holm n detectable".split(),
     "costs": ["model", "study", "calls", "prompt_tokens", "completion_tokens", "usd", "hours"],
 }
@@ -49,11 +59,11 @@ class Study(NamedTuple):
     """One study of one run.
 
     measures: model, measure, source and NUMBERS. replies: a row for each reply to be scored: item,
-    model, unit, score (NaN: unscored), why (there is no answer), truncated, title, link, main, and
-    the columns `by`. of: what tests need to be the same: profile, judge and prompts. judge: in
-    words. beside: what differs in the printed numbers, empty if nothing does. folder: with the
-    calls. score: what a score is; RIGHT, of 1 and 0, is shown in percent. fails_at: the highest
-    score that is a failure.
+    model, unit, score (NaN: unscored), why (there is no answer), truncated, title, quote, link,
+    main, and the columns `by`. of: what tests need to be the same: profile, judge and prompts.
+    judge: in words. beside: what differs in the printed numbers, empty if nothing does. folder:
+    with the calls. score: what a score is; RIGHT, of 1 and 0, is shown in percent. fails_at: the
+    highest score that is a failure.
     """
 
     name: str
@@ -192,6 +202,7 @@ def shown(frame: pd.DataFrame, how: Display, paper: str, page: Path) -> pd.DataF
         score=frame["right"].astype(float).where(frame["status"] == "graded"),
         why=frame[how.status].fillna("") if how.status in frame else None,
         title=frame[how.title if how.title in frame else "item"],
+        quote=frame[how.reply] if how.reply in frame else "",
         link=[f"{page}/explorer.html#{urlencode({'id': id})}" for id in ids],
         main=True,
     )
@@ -272,7 +283,7 @@ def _costs(folder):
 def _items(s):
     """The main replies of a study: a row for each item and model, with its mean score."""
     worst_first = s.replies[s.replies["main"]].sort_values("score", kind="stable")
-    columns = {"score": "mean", "unit": "first", "title": "first", "link": "first"}
+    columns = {"score": "mean"} | dict.fromkeys(("unit", "title", "quote", "link"), "first")
     items = worst_first.groupby(["item", "model"], sort=False, as_index=False).agg(columns)
     return items.assign(study=s.name, of=str(s.of), measure=s.score, fails_at=s.fails_at)
 

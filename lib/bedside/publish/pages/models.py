@@ -32,6 +32,7 @@ def part(folder: Path, runs: list[comparison.Compared]) -> dict[str, Any]:
         wide, narrow = (_drawn(models[drawn], declared, w) for w in (plots.WIDE, plots.NARROW))
         plots.save(wide, folder / "models", narrow=narrow)
     ours = models[models["source"] == "run"]
+    scored = ours[ours["n"].fillna(1).astype(float) > 0]
     value = ours["value"].where(~losses, -ours["value"])
     rank = value.groupby([ours["study"], ours["measure"]]).rank(ascending=False)
     best_first = rank.groupby(ours["model"]).mean().rename("place")
@@ -44,6 +45,7 @@ def part(folder: Path, runs: list[comparison.Compared]) -> dict[str, Any]:
         },
         "judges": _records(ours.drop_duplicates(["study", "profile", "judge"])),
         **{kind: _records(made[kind]) for kind in ("outcomes", "failures", "differences", "costs")},
+        "scored": {*made["failures"]["model"], *scored["model"]},
         "fails_at": {s.name: s.fails_at for run in runs for s in run.studies},
         "lacking": [*comparison.differing(runs), *comparison.lacking(runs)],
         "files": list(files.values()),
