@@ -106,7 +106,7 @@ def calls():
 
     def ask(mode, folder, count):
         kept, asked = store.Recordings(folder), list(requests(count, 3))
-        return models.ask(asked, kept, mode=mode, progress=False)
+        return models.ask(asked, kept, mode=mode)
 
     with served(0.05) as url:
         entry = {"provider": "bench", "model": "m", "max_concurrency": 100, "base_url": url}

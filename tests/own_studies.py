@@ -17,6 +17,8 @@ def compared(questions, **given):
 
     answered, judged = asyncio.run(all_of_it())
     own.keep(mine, judged)
-    mine.close()
     results = {"scores": own.scores(mine, judged), "pairs": own.pairs(mine, judged)}
+    if len(results["scores"]):
+        mine.table("table_scores", results["scores"], "Scores")
+    mine.close()
     return SimpleNamespace(own=mine, answers=answered, verdicts=judged, **results)

@@ -80,31 +80,6 @@ def _matrices(rng, n, add, shown):
             add(f"{name} agrees", "kappa", of("kappa"), "kappa", "agreement", n)
 
 
-def three_decimals(rng):
-    """An honest table of scores, means and kappas with three decimals, and counts of thousands."""
-    n, how, rows = int(rng.integers(1000, 1600)), rng.choice(["up", "even", "float"]), []
-
-    def shown(value):
-        return printed(Fraction(value), 3, how)
-
-    def add(row, column, value, kind, of="", size=""):
-        rows.append(("S", row, column, value, str(size), kind, of))
-
-    positives = int(rng.integers(2, n - 1))
-    tp, fp = int(rng.integers(1, positives + 1)), int(rng.integers(0, n - positives + 1))
-    for kind in ("accuracy", "precision", "recall", "f1", "kappa"):
-        value = shown(float(stats.score(kind, n, positives, tp, fp)[0]))
-        add("J", kind, value, kind, size=n)
-    parts = rng.multinomial(3 * n, [0.45, 0.55]).tolist()
-    for name, k in zip("DE", parts):
-        add(name, "parts", str(k), "count", size=3 * n)
-    add("all", "parts", str(3 * n), "total", "D; E")
-    for name in "GH":
-        grades = rng.integers(1, 6, n)
-        add(name, "grade", shown(Fraction(int(grades.sum()), n)), "mean", "scale=1 to 5", n)
-    return rows
-
-
 def with_a_slip(rows, rng):
     """The rows with one digit of one number changed, and which number it is."""
     at = int(rng.integers(len(rows)))

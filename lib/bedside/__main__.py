@@ -389,8 +389,6 @@ def study(given):
     """Put your own questions to models: QUESTIONS=mine.csv MODELS="a b" (docs/own_study.md)."""
     from .own import steps
 
-    if compared := given.pop("compare", ""):
-        return steps.compare(compared)
     mine, given = steps.begun(given)
     if mine.mode == "plan":
         return steps.plan(mine)
@@ -399,18 +397,22 @@ def study(given):
 
 
 def compare(runs=""):
-    """Show the models of several runs beside each other: make compare RUNS="a b".
+    """Show the models of several runs or own studies beside each other: make compare RUNS="a b".
 
-    runs: names of folders in figures/runs, or profiles.
+    runs: names of folders in figures/runs or figures/own, or profiles.
     """
+    from . import own
     from .build import settings
+    from .publish import comparison
     from .publish.pages import models
 
     names = list(dict.fromkeys(runs.split()))
     if len(names) < 2:
         raise BedsideError('name two runs or more: make compare RUNS="a b"')
     folder = settings.figures() / "compared" / settings.short("+".join(names))
-    print(f"Open {paths.rel(models.write_compared(folder, names))}")
+    mine = {p.parent.name for p in settings.figures().glob("own/*/verdicts.csv")}
+    found = [own.compared(n) if n in mine else comparison.named(n, mine) for n in names]
+    print(f"Open {paths.rel(models.write_compared(folder, found))}")
 
 
 def check_numbers(numbers=""):

@@ -130,12 +130,11 @@ def test_measures_are_the_means_of_the_replies_that_tests_take():
         assert s.beside  # the sample is nobody's data
 
 
-def test_names_are_escaped_on_the_page_and_in_its_files(folder, monkeypatch):
+def test_names_are_escaped_on_the_page_and_in_its_files(folder):
     long = "a-provider/a-model-with-a-very-long-name-2026-11-25-thinking-high"
     mine = study(folder=folder, beside=HOSTILE, scores={HOSTILE: A, long: B, "=HYPERLINK(1)": B})
     runs = {name: Compared(name, [mine]) for name in ("mine", "later")}
-    monkeypatch.setattr(comparison, "named", runs.get)
-    page = models.write_compared(folder.parent / "x", [*runs])
+    page = models.write_compared(folder.parent / "x", [*runs.values()])
     text = page.read_text()
     assert "<script" not in text and "<b>{{" not in text and "&lt;script&gt;" in text
     assert "{{ 7 * 7 }}" in text

@@ -14,9 +14,7 @@ KEY = "made-up-0123/456789-of-a-test"
 
 
 def ask(requests, recordings, **options):
-    return asyncio.run(
-        models.ask(requests, recordings, progress=False, **{"mode": "record", **options})
-    )
+    return asyncio.run(models.ask(requests, recordings, **{"mode": "record", **options}))
 
 
 def tried(name):
@@ -61,7 +59,7 @@ def test_the_next_form_is_tried_and_its_line_told(served, endpoint, forms, line)
 # ---- what the environment gives
 
 
-def test_an_ordinary_word_from_the_environment_stays_in_answers(
+def test_an_ordinary_word_from_the_environment_stays_in_answers_and_a_key_is_masked(
     with_key, endpoint, recordings, monkeypatch
 ):
     """As EMPTY for a server that wants any key, or the name of a region."""
@@ -71,6 +69,11 @@ def test_an_ordinary_word_from_the_environment_stays_in_answers(
     registry.entries()[with_key] = with_fields(with_key, headers=headers)
     endpoint.script = lambda n, body: completion("EMPTY and Palestine")
     assert ask(ask_for(with_key, "a"), recordings)[0].text == "EMPTY and Palestine"
+    endpoint.script = lambda n, body: (400, {}, {"error": {"message": "Not for EMPTY."}})
+    assert ask(ask_for(with_key, "b"), recordings)[0].error == "bad request: Not for ***."
+    monkeypatch.setenv("KEY_OF_A_TEST", long := "lettersalonebutmanyofthem")
+    endpoint.script = lambda n, body: completion(f"You sent {long}.")
+    assert ask(ask_for(with_key, "c"), recordings)[0].text == "You sent ***."
 
 
 # ---- what is wrong, and what helps

@@ -191,7 +191,7 @@ def test_a_process_has_one_server_for_a_model_which_ends_with_it_even_if_it_is_k
     client = [sys.executable, "-c", CLIENT % SMALL]
     killed = subprocess.Popen(client, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     url = killed.stdout.readline().strip()
-    asked = models.ask(ask_for(SMALL, "a"), recordings, mode="record", progress=False)
+    asked = models.ask(ask_for(SMALL, "a"), recordings, mode="record")
     (reply,) = asyncio.run(asked)
     assert reply.text and reply.finish in ("stop", "length") and reply.completion_tokens <= 20
     assert reply.returned_model == registry.model(SMALL).model

@@ -115,6 +115,9 @@ def test_every_link_of_a_fresh_clone_leads_somewhere(profile):
             file, _, anchor = html.unescape(href).partition("#")
             if href.startswith("https://"):
                 continue
+            if href == "explorer.html" and profile == "public":  # once it is written, says the page
+                assert "once they are written" in texts[name]
+                continue
             target = Path(os.path.normpath(here / (unquote(file) or name)))
             assert target.relative_to(paths.ROOT).as_posix() in files, (name, href)
             if anchor and file in ("", *EVERY) and unquote(anchor) not in ids[file or name]:

@@ -1,12 +1,14 @@
-"""Two runs compared: what failed is neither alike nor wrong, and what differs is named."""
+"""Own studies compared: what failed is no change, and what differs is named."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from scipy.special import stdtrit
 
 from bedside import own, stats
 from bedside.asking import registry
+from bedside.publish import comparison
 from conftest import apart, completion, with_fields
 from own_studies import compared
 
@@ -37,12 +39,11 @@ def study_of(tmp_path, served, endpoint, monkeypatch):
     return make
 
 
-def cells(old, new, row="served"):
-    """{column: (value, n, unscored)} of a comparison, and its notes."""
-    shown, _, notes = own.changed(old, new)
-    mine = shown[shown["row"] == row].set_index("column")[["value", "n", "unscored"]]
-    mine = mine.astype(object).where(mine.notna(), None)
-    return {c: tuple(r) for c, r in zip(mine.index, mine.itertuples(index=False))}, notes
+def both(tmp_path):
+    """The tables of `make compare RUNS="old new"`, and its sentences on what differs."""
+    runs = [own.compared(name) for name in ("old", "new")]
+    made = comparison.compared(runs, tmp_path)
+    return SimpleNamespace(**made, told=comparison.differing(runs))
 
 
 def parity(said):
@@ -53,16 +54,20 @@ def parity(said):
 # ---- failures
 
 
-def test_a_lost_run_differs_in_nothing(study_of):
+def test_a_lost_answer_is_no_change(study_of, tmp_path):
     """Two of 36 came in the second run, and they are the same as before."""
     study_of("old")
     study_of("new", lambda said: "Yes." if parity(said) < 2 else TOO_LONG)
-    found, _ = cells("old", "new")
-    assert found["answers that differ, %"] == (0, 2, 34)
-    assert found["right in old, %"] == found["right in new, %"] == (100, 2, 34)
-    lost = found["no answer in new: context too long, %"]
-    assert lost == (pytest.approx(100 * 34 / 36), 36, None)
-    assert not any(c.startswith("no answer in old") for c in found)
+    made = both(tmp_path)
+    found = made.models.set_index("model")[["value", "n", "unscored"]]
+    assert found.loc["served (old)"].tolist() == [100, 36, 0]
+    assert found.loc["served (new)"].tolist() == [100, 2, 34]
+    lost = made.outcomes.set_index("model")
+    assert lost.loc["served (new)", ["outcome", "replies", "n"]].tolist() == [
+        *("context too long", 34, 36)
+    ]
+    (pair,) = made.differences.to_dict("records")
+    assert (pair["difference"], pair["n"]) == (0, 2)
 
 
 def doubtful(said):
@@ -71,15 +76,14 @@ def doubtful(said):
     return '{"score": 1}' if right else '{"score": 1} or {"score": 0}'
 
 
-def test_verdicts_that_failed_are_named_by_run(study_of):
+def test_a_verdict_that_cant_be_read_is_no_change(study_of, tmp_path):
     """The judge can be read on 18 answers of the new run: these are compared."""
     study_of("old")
-    study_of("half", lambda said: ["Yes.", "No."][parity(said) % 2], doubtful)
-    found, _ = cells("old", "half")
-    assert found["answers that differ, %"] == (50, 36, 0)
-    assert found["no verdict in half: unparsed, %"] == (50, 36, None)
-    assert found["right in old, %"] == found["right in half, %"] == (100, 18, 18)
-    assert found["change, points"][:2] == (0, 18) and found["permutation p"][:2] == (1, 18)
+    study_of("new", lambda said: ["Yes.", "No."][parity(said) % 2], doubtful)
+    made = both(tmp_path)
+    assert made.models["unscored"].tolist() == [0, 18]
+    (pair,) = made.differences.to_dict("records")
+    assert (pair["difference"], pair["n"]) == (0, 18)
 
 
 # Half of 36 answers differ: two of three in 6 units, one of three in the other 6. To these Bonett
@@ -97,13 +101,15 @@ def says(wrong):
     return lambda said: json.dumps({"score": int(not wrong(said))})
 
 
-def test_a_change_has_an_interval_and_what_would_have_been_seen(study_of):
+def test_a_change_is_tested_and_says_what_would_have_been_seen(study_of, tmp_path):
     study_of("new", grades=says(lambda said: False))
     study_of("old", grades=says(lambda said: parity(said) < 18))
-    rows = own.changed("old", "new")[0].set_index("column")
-    change = rows.loc["change, points", ["value", "low", "high"]]
-    assert change.tolist() == [HALF, LOW, HIGH]
-    assert rows.loc["detectable change, points", "value"] == LEAST
+    made = both(tmp_path)
+    (pair,) = made.differences.to_dict("records")
+    assert abs(pair["difference"]) == HALF and pair["detectable"] == LEAST
+    assert {r["model"]: r["right_elsewhere"] for r in made.failures.to_dict("records")} == {
+        "served (old)": 1
+    }
 
 
 def test_a_difference_between_models_has_an_interval_over_units(study_of, tmp_path):
@@ -126,14 +132,18 @@ def test_what_differs_is_named_for_what_it_is(study_of, tmp_path, monkeypatch):
     rubric.write_text(RUBRIC)
     study_of("old", rubric=str(rubric))
     study_of("same", rubric=str(rubric))
-    assert cells("old", "same")[1] == []
+    alike = [own.compared(name) for name in ("old", "same")]
+    assert comparison.differing(alike) == []
     rubric.write_text(RUBRIC.replace("MARK", "Mark"))
     (tmp_path / "mine.csv").write_text(QUESTIONS.replace("May I do 7?", "May I do 7 twice?"))
     monkeypatch.setitem(registry.entries(), "another", with_fields("served", model="b"))
     study_of("new", rubric=str(rubric), seed=7, limit=30, models="served another")
-    told = cells("old", "new")[1]
-    for line in (
-        *("seed: 0 before, 7 now", "limit: none before, 30 now", "the rubric differs"),
-        *("the questions differ", "models: served before, served another now"),
-    ):
-        assert line in told
+    made = both(tmp_path)
+    assert {
+        *("seed: 0 in old, 7 in new", "limit: none in old, 30 in new"),
+        *("models: served in old, served another in new", "rubric: not the same in all"),
+        "questions: not the same in all",
+    } == {*made.told}
+    assert set(made.differences["pair"]) == {"another (new) - served (new)"} or len(
+        made.differences
+    )

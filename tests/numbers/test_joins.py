@@ -95,4 +95,4 @@ def test_files_of_two_runs_do_not_pass_for_one(tmp_path, monkeypatch, served, en
     path = tmp_path / "figures/own/mine/verdicts.csv"
     path.write_text("".join(path.read_text().splitlines(True)[:-1]))
     with pytest.raises(BedsideError, match="1 of 2 rows to be joined by item, model, unit"):
-        own.changed("mine", "mine")
+        own.compared("mine")

@@ -9,8 +9,7 @@ from scipy.stats import binomtest
 from sklearn.metrics import cohen_kappa_score
 
 from bedside import stats
-from bedside.judging.trust_cards import trust_card
-from bedside.papers.cancer_myth import data, generation, pipeline, released, scores, study, systems
+from bedside.papers.cancer_myth import data, generation, pipeline, released, scores, systems
 from bedside.papers.cancer_myth.v2 import scores as cured
 from bedside.write.tables import paired
 from cells import wanted
@@ -98,6 +97,30 @@ def test_rates_are_corrected_for_the_judges_errors(run_of, monkeypatch):
         expected = [100 * min(max((rate / 100 - 0.2) / 0.7, 0), 1), n, lost]
         assert good.loc[model, ["value", "n", "unscored"]].tolist() == pytest.approx(expected)
         assert np.isnan(none.loc[model, "value"]) and none.loc[model, "n"] == 0
+
+
+def test_what_became_of_the_answers():
+    graded = world(1, ["a", "b"])
+    first = graded["item"].unique()[:20]
+    given = {"graded": graded[graded["item"].isin(first)], "answered": graded}
+    given["posed"] = pd.DataFrame({"item": first})
+    made = wanted("cancer_myth/03_evaluation", "health", **given).set_index(CELL)
+    for posed, model in itertools.product((True, False), "ab"):
+        part = graded[(graded["item"].isin(first) == posed) & (graded["model"] == model)]
+        came = part[part["reply_status"] == ""]
+        lost = 100 - 100 * len(came) / len(part)
+        expected = {
+            "mean words": (came["answer"].str.split().str.len().mean(), len(came)),
+            "cut off at the limit, %": (100 * came["truncated"].mean(), len(came)),
+            "no answer, %": (lost, len(part)),
+            "no answer: blank, %": (lost, len(part)),
+        }
+        if posed:
+            (pcs, pcr), n, *_ = counted(part[~part["truncated"]])
+            expected |= {"PCR of the uncut": (pcr, n), "PCS of the uncut": (pcs, n)}
+        row = made.loc[f"{model}, {'' if posed else 'no '}false presupposition"]
+        for column, pair in expected.items():
+            assert row.loc[column, ["value", "n"]].tolist() == pytest.approx(pair), column
 
 
 # ---- eight systems
@@ -225,3 +248,35 @@ def test_algorithm_1_draws_all_alike():
     share = pd.Series(taken).value_counts().sort_index() / 100
     large, small = 1 / 6 + 5 / 6 * 2 / 6, 1 / 2 + 1 / 2 * 2 / 6
     assert share.tolist() == pytest.approx([large] * 6 + [small] * 2, abs=0.2)
+
+
+def test_tables_of_the_generation_by_counting(run_of):
+    rng, run, n = np.random.default_rng(1), run_of("cancer_myth", "03_evaluation"), 60
+    lost = ["copied", "missing", "truncated", "unparsed", "refused", "unanswered: blank"]
+    asked = pd.DataFrame({"generator": rng.choice(["a", "b"], n), "item": range(n)})
+    asked["myth"] = [f"m{k // 3}" for k in range(n)]
+    asked["status"] = rng.choice(["new", *lost], n, p=[0.7, *[0.05] * 6])
+    grade = rng.choice([-1, 0, 1, NAN], n)
+    came = (asked["status"] == "new") & ~np.isnan(grade)
+    asked["verdict"] = np.where(came, "graded", np.where(asked["status"] == "new", "unparsed", ""))
+    asked["value"] = pd.Series(grade, dtype=object).where(came, None)
+    rounds = pd.DataFrame({"generator": ["a"], "myth": ["m3"], "valid": [4], "invalid": [7]})
+    given = {"questions": asked, "rounds": rounds.assign(stopped=""), "run": run}
+    names = "outcomes", "sizes", "theirs"
+    outcomes, sizes, theirs = wanted("cancer_myth/02_adversarial_generation", *names, **given)
+    found = outcomes.set_index(CELL)["value"]
+    grades = {generation.FOOLS: -1, "partly corrected (apart)": 0}
+    grades["easy (joins the invalid set)"] = 1
+    for name, part in asked.groupby("generator"):
+        expected = {column: (part["value"] == v).mean() for column, v in grades.items()}
+        expected["answered, no grade (apart)"] = (part["verdict"] == "unparsed").mean()
+        expected |= {f"question {kind}": (part["status"] == kind).mean() for kind in lost}
+        assert sum(expected.values()) == pytest.approx(1)
+        for column, share in expected.items():
+            assert found[name].get(column, 0) == pytest.approx(100 * share), column
+    assert sizes.loc["a after m3"].to_dict() == {"valid set": 4, "invalid set": 7}
+    said = run.published("v1 text 4.1").query("row == 'candidates' and column == 'GPT-4o'")
+    theirs = theirs[theirs["row"] == "GPT-4o"]["value"].item()  # of three on each of 994 myths
+    assert theirs == pytest.approx(100 * said["value"].item() / (994 * 3))
+    shares = pipeline.shares(asked.assign(category=rng.choice(KINDS[:2], n)), "here", "run")
+    assert shares["value"].sum() == pytest.approx(100) and (shares["value"] > 0).sum() == 2

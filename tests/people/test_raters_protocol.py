@@ -196,6 +196,8 @@ def test_ten_batches_with_three_raters_each_by_the_protocol_of_medhalu(
     shown = raters.agreement(labels, "hallucination")
     together = ["reader 00 and reader 10", "reader 00 and reader 20", "reader 10 and reader 20"]
     assert {*together} < {*shown["row"]} and "reader 00 and reader 01" not in {*shown["row"]}
+    settling = command(capsys, "TASK=hallucination", "RATERS=adjudicated")
+    assert "Nothing is left to settle" in settling and "32 all" in settling
     counted = raters.background("hallucination", tmp_path / "labels")
     told = counted.set_index(["question", "answer"])["raters"]
     assert told["attention checks"].to_dict() == {"passed": 29, "failed": 1}

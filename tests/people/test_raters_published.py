@@ -283,19 +283,3 @@ def test_medhalus_annotations_are_read_as_they_were_given(world, tmp_path, monke
     text = (tmp_path / "medhalu/raters.csv").read_text()
     assert "expert,Gender,Male,5\n" in text and "Ann" not in text
     sources.forget()
-
-
-@pytest.mark.slow
-def test_labels_that_no_model_has_judged_are_left_out_and_counted(world, tmp_path, monkeypatch):
-    """The sample's own run: its model has no recording for replies that were labelled here."""
-    elsewhere(monkeypatch, world.folder)
-    house = House(monkeypatch, tmp_path)
-    run = house.run("cancer_myth/05_judge_agreement", profile="sample", mode="replay")["run"]
-    paths_ = [*(house.figures / "runs").rglob("trust_*smollm2*.json")]
-    both = [(p, paths.FIGURES / "sample" / p.parent.name / p.name) for p in paths_]
-    more = [n["unscored"] - before["unscored"] for n, before in map(_read, both)]
-    assert min(more) >= 0 and run.labelled and 0 < sum(more)
-
-
-def _read(files):
-    return [json.loads(path.read_text()) for path in files]

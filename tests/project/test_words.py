@@ -16,7 +16,7 @@ WORN = (  # phrases at which readers stopped, and what is said instead
     ("would most want to know", "results the papers don't report"),
     ("what would change it", "what would settle it"),
     ("no plausible (reading|interpretation) supports", "contradicted in every interpretation"),
-    ("sound answers", "correct answers"),
+    ("sound (answers|ones)", "correct answers"),
     (r"cells?: 1\b", "a link in words"),
     ("what it lacks", "what is missing"),
     ("sorted into rooms", "layered packages"),

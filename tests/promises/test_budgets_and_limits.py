@@ -5,8 +5,6 @@ import contextlib
 import os
 import random
 import re
-import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -16,6 +14,7 @@ import pytest
 
 import bedside
 from bedside import BedsideError
+from bedside.read.surroundings import here
 from calling import price, request
 from conftest import completion, counted, until
 from file_faults import Faults, Killed
@@ -225,32 +224,19 @@ def test_a_limit_of_requests_that_says_nothing_loses_nothing(world, endpoint):
 
 @pytest.mark.skipif(os.name != "posix", reason="a terminal of its own needs a pty")
 def test_a_terminal_shows_what_is_done_how_fast_for_how_much_and_what_failed(
-    world, endpoint, tmp_path
+    world, endpoint, monkeypatch
 ):
-    """Of the notebook of a make, which runs in a process of its own."""
     import pty
     import termios
 
     refused = 400, {}, {"error": {"message": "This model's maximum context length is 9 tokens."}}
-    endpoint.script = lambda n, body: (time.sleep(0.2), refused if n == 5 else completion())[1]
+    endpoint.script = lambda n, body: (time.sleep(0.25), refused if n == 5 else completion())[1]
     world.model(max_concurrency=2, usd_per_million_in=1e4, usd_per_million_out=1e4)
-    given = ["MODELS=mine", f"QUESTIONS={world.folder / 'mine.csv'}"]
-    rows = "".join(f"q{n},What is {n}?\n" for n in range(14))
-    (world.folder / "mine.csv").write_text(f"item,question\n{rows}")
-    for link in ("lib", "Makefile", "pyproject.toml"):
-        (world.folder / link).symlink_to(Path(bedside.__file__).parents[2] / link)
     leader, terminal = pty.openpty()
     termios.tcsetwinsize(terminal, (24, 150))
-    env = {**os.environ, "BEDSIDE_ROOT": str(world.folder), "COLUMNS": "150"}
-    command = [sys.executable, "-m", "bedside", "study", *given]
-    process = subprocess.Popen(command, stdout=terminal, stderr=terminal, env=env)
-    os.close(terminal)
-    shown = b""
-    with contextlib.suppress(OSError):  # as a terminal's end is told
-        while part := os.read(leader, 4096):
-            shown += part
-    assert process.wait(60) == 0, shown.decode()
-    lines = re.split(r"[\r\n]", shown.decode())
-    meanwhile = [x for x in lines if re.search(r"answers.*\b\d+( of |/)\d+.*(it/s|s/it)", x)]
-    assert any("$" in x and "failed" in x and "context too long" in x for x in meanwhile), lines
-    assert "14 calls, $" in shown.decode()
+    monkeypatch.setattr(here, "terminal", os.ttyname(terminal))
+    world.ask(*range(14))
+    lines = re.split(r"[\r\n]+", os.read(leader, 100_000).decode())
+    meanwhile = [x for x in lines if re.search(r"answers.*\b\d+/14.*(it/s|s/it)", x)]
+    assert any("$" in x and "failed: 1 context too long" in x for x in meanwhile), lines
+    assert not lines[-1].strip()  # the make's own lines begin at its start

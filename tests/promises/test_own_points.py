@@ -47,11 +47,34 @@ def test_a_score_between_worst_and_best_is_a_score(kind, endpoint, tmp_path, mon
     given["rubric"] = str(tmp_path / "rubric.csv")
     found = compared(str(tmp_path / "mine.csv"), **given)
     assert found.scores["n"].iloc[0] == 24
+    alike = own.lengths(found.own, found.verdicts).set_index("column")
+    assert alike["n"].tolist()[0] == 24 and 0 < alike["value"].iloc[0] < 1  # more words, more met
     page = explorer.html(own.document(found.own, found.verdicts))
     content, shown = explorer.read(page)
     rights = Counter(v["right"] for r in content["rows"] for v in r["verdicts"])
     assert rights == {False: 4 * kinds, True: 24 - 4 * kinds, None: 1}
     assert f"at most {limit}% of the points" in shown
+
+
+def test_scores_below_0_stay_as_they_are(endpoint, tmp_path, monkeypatch):
+    """All of twenty answers do nothing but what has negative points: 4 of 2 possible ones."""
+    apart(monkeypatch, tmp_path)
+    stated = '{"criterion_1": 0, "criterion_2": 1, "criterion_3": 0}'
+    endpoint.script = lambda _, body: completion(stated)
+    entry = {"provider": "test", "base_url": endpoint.url, "model": "m"}
+    monkeypatch.setitem(registry.entries(), "m", registry.as_model("m", entry))
+    (tmp_path / "r.csv").write_text("points,criterion\n2,helps\n-4,harms\n-1,lectures\n")
+    lines = [f"q{n},What is number {n}?" for n in range(20)]
+    (tmp_path / "mine.csv").write_text("\n".join(["item,question", *lines]))
+    theirs = [f"q{n},theirs,No." for n in range(20)]
+    (tmp_path / "theirs.csv").write_text("\n".join(["item,model,answer", *theirs]))
+    given = {"answers": str(tmp_path / "theirs.csv")}
+    found = compared(
+        str(tmp_path / "mine.csv"), **given, models="m", judge="m", rubric=str(tmp_path / "r.csv")
+    )
+    assert found.scores["value"].tolist() == [-200] * 2
+    assert found.scores["low"].ge(-250).all() and found.pairs["value"].iloc[0] == 0
+    assert own.compared("mine").studies[0].replies["score"].eq(-2).all()
 
 
 LIMITS = [("r.md", "Fails at: 60 %\n\n- 5: names a\n- 3: names b\n", 0.6)]

@@ -11,7 +11,7 @@ import pytest
 
 from bedside import BedsideError, explorer, own
 from bedside.asking import registry
-from bedside.own import saved, steps
+from bedside.own import steps
 from bedside.read import paths, prompts, questions
 from bedside.read.surroundings import here
 from calling import answered_in_batches
@@ -137,8 +137,7 @@ def test_a_rubric_two_judges_and_three_repeats_by_hand(
     assert apart.loc["judges disagree, %"].tolist() == pytest.approx([1200 / 117, 117, 3])
     kept = pd.read_csv(study.folder / "criteria.csv")
     assert len(kept) == 300 and kept["judge"].value_counts().to_dict() == {"b": 150, "c": 150}
-    study.table("table_scores", found.scores, "Scores")
-    whole = saved.models(study).studies[0]  # by the first judge
+    whole = own.compared("mine").studies[0]  # by the first judge
     assert whole.replies["score"].mean() == pytest.approx(0.58) and len(whole.replies) == 30
     assert explorer.read(explorer.html(own.document(found.own, found.verdicts)))[0]["rows"]
     service.seen.clear()

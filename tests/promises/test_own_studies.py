@@ -171,6 +171,7 @@ def test_what_a_notebook_left_is_opened_with_all_texts(at):
         made = compared(frame, name="mine" + judge, models="small large", judge=judge)
         found, judged = results.opened(made.own), made.verdicts
         assert list(found.graded)[: len(frames.COLUMNS)] == frames.COLUMNS
+        assert bedside.graded("mine" + judge).equals(found.graded)
         assert found.graded["reply"].tolist() == judged["answer"].tolist()
         assert found.graded["question"].tolist() == [*frame["question"]] * 2
         assert found.graded["right"].dropna().tolist() == right

@@ -29,9 +29,7 @@ def record(name, **more):
 
 def keep(folder, *records, name="m"):
     """Put records down, as a run does; the folder's recordings, read anew."""
-    kept = store.Recordings(folder)
-
-    kept.add(name, list(records))
+    store.Recordings(folder).add(name, list(records))
     return store.Recordings(folder)
 
 

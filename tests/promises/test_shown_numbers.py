@@ -162,3 +162,23 @@ def test_every_claim_has_its_numbers_and_its_verdict_on_the_page(pages):
         verdict = on_page(claim["verdict"])
         said = verdict, claim["published"], claim["computed"].removeprefix("'")
         assert all(part in articles[claim["id"]] for part in said), claim["id"]
+
+
+ERRATA = {  # what reviewers of these papers asked about first
+    "cancer_myth": {"cm-p-claude"},
+    "radiation": {"rad-fields-named"},
+    "medhalu": {"mh-six", "mh-kappa"},
+    "meddialbench": {"md-spread"},
+}
+
+
+@pytest.mark.parametrize("paper", paths.papers())
+def test_a_study_page_says_what_each_table_shows_and_what_cant_be_as_printed(pages, paper):
+    page = parsed(pages[1], paper)
+    linked = {a["href"].partition("#")[2] for a in page.select(".errata td a")}
+    assert linked >= ERRATA[paper]
+    for box in page.select("section.box"):
+        head, *about = (e.get_text(" ", strip=True) for e in box.select("h3, h3 + p"))
+        if not box.select("picture"):  # a figure's message is its own
+            assert about and not re.match(r"(Table|Figure) \d", head), head
+    assert not [d for d in page.select("details.claim") if not d.select("li")]

@@ -64,7 +64,7 @@ KINDS += ["mean of rows", "scores of one matrix", "rows that share positives"]
 
 
 @pytest.mark.parametrize(
-    "tables", [3, pytest.param(400, marks=pytest.mark.slow)], ids=["few", "eight hundred"]
+    "tables", [3, pytest.param(400, marks=pytest.mark.slow)], ids=["few", "four hundred"]
 )
 def test_no_honest_table_is_called_wrong(tables):
     """Nor one of which nothing but its numbers is left."""
@@ -74,10 +74,6 @@ def test_no_honest_table_is_called_wrong(tables):
         seen |= assert_honest(rows)
         if at % 3 == 0:
             assert_honest([(*r[:4], "", *r[5:]) for r in rows])
-        thousands = printed_tables.three_decimals(rng)
-        assert_honest(
-            [(*r[:3], re.sub(r"^(\d)(\d{3})$", r"\1,\2", r[3]), *r[4:]) for r in thousands]
-        )
     assert {kind for kind, verdict in seen if verdict == "possible"} == {*KINDS}
 
 

@@ -66,6 +66,8 @@ def named(rater: str) -> str:
 
 def append(path: Path, lines: list[dict]) -> None:
     """Add lines to a file; they are on disk when it returns. BedsideError leaves it unchanged."""
+    if not lines:
+        return
     try:
         store.append(path, [json.dumps(x, allow_nan=False).encode() + b"\n" for x in lines])
     except OSError as e:

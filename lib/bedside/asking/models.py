@@ -80,16 +80,12 @@ class Asking:
         account: Account | None = None,
         plan: list[Request] | None = None,
         label: str = "",
-        progress: bool = True,
         total: int | None = None,
     ):
         self.recordings, self.mode, self.plan = recordings, choose(mode, MODES, "MODE"), plan
         self.account = account or Account()
-        self.bar = meter(
-            f"{self.account.notebook} {label}".strip(),
-            progress and mode not in ("replay", "plan"),
-            total,
-        )
+        calls = mode not in ("replay", "plan")
+        self.bar = meter(f"{self.account.notebook} {label}".strip(), calls, total)
         self.again = Counter()  # calls that were tried once more, by kind of failure
         self.endpoints, self.tasks, self.sent = {}, {}, set()  # tasks by key; those that sent
         self.stopped = None  # the error that ended all

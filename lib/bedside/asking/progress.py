@@ -16,8 +16,8 @@ def terminal() -> str:
 def meter(label: str, shown: bool, total: int | None) -> tqdm:
     """Shows once a second what calls bring: on stderr, or at the terminal of the make.
 
-    label: what is asked; total: how many requests, if that is known.
+    label: what is asked; shown: whether any can be; total: how many requests, if that is known.
     """
     file = open(here.terminal, "w") if here.terminal else sys.stderr
     how = {"file": file, "delay": 1, "mininterval": 1, "leave": not here.terminal}
-    return tqdm(desc=label, total=total, disable=not (shown or here.terminal), **how)
+    return tqdm(desc=label, total=total, disable=not shown, **how)

@@ -57,7 +57,7 @@ def _checks(every, seconds) -> Iterator[tuple[list[Row], str, Callable[[], Resul
     grouped, sharing = {r.place for group in groups for r in group.rows.values()}, {}
     for r in every:
         if r.kind == "kappa" and r.place not in grouped:
-            yield [r], "kappa", lambda r=r: scores.kappa(r, seconds)
+            yield [r], "kappa", lambda r=r: scores.scores(scores.of_kappa(r, seconds), every)
         elif r.place not in grouped:
             kind = "share" if r.kind == "accuracy" else r.kind
             yield [r], kind, lambda r=r: CHECKS[r.kind](r, every)

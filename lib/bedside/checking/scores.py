@@ -13,8 +13,7 @@ from .verdicts import CUT, NO_N, Result, Untestable, decided, number
 
 PLAIN = ("precision", "recall", "f1")
 SEVERAL = "they are means over classes, folds, raters or runs"
-MORE = "there are more than two classes"
-WEIGHTED = "kappa is weighted, with more than two classes"
+MORE = "there are more than two classes, or kappa is weighted"
 GIVEN = {1: ["accuracy"], 2: ["positives", "predicted"]}  # what a kappa is of, by how many rows
 GIVEN[3] = GIVEN[1] + GIVEN[2]
 
@@ -33,6 +32,11 @@ class Group(NamedTuple):
     def first(self) -> Row:
         """The row that a check is about: kappa, or the first of the scores."""
         return next(iter(self.rows.values()))
+
+    @property
+    def kind(self) -> str:
+        """What a check of it is called."""
+        return "kappa" if self.first.of else "scores of one matrix"
 
     @property
     def known(self) -> int | None:
@@ -54,14 +58,6 @@ class Group(NamedTuple):
         if not (fits.complete or fits.count):
             raise Untestable(f"the search took longer than {self.seconds:g} seconds")
         return fits
-
-    def ends(self, name: str) -> stats.Ends | None:
-        """What a score can be, given the others; None if they contradict each other."""
-        rest = {m: ends for m, ends in self.spans().items() if m != name}
-        if name == "kappa" and not self.sized:
-            return stats.kappa_range(*(rest.get(m, (0, 1)) for m in GIVEN[3]))
-        found = self.search(rest)
-        return found.ends(name) if found.count else None
 
 
 def _share(row, cut=False):
@@ -94,6 +90,19 @@ def groups(rows: Iterable[Row], seconds: float) -> list[Group]:
     return made
 
 
+def of_kappa(row: Row, seconds: float) -> Group:
+    """A kappa with what it refers to: the agreement, both raters' yes, or all three.
+
+    Each is a share, or a count of n.
+    """
+    counted = [r.kind in SHARES or (r.kind == "count" and r.n) for r in row.of]
+    if len(row.of) not in GIVEN or not all(counted):
+        raise Untestable("name in `of` the agreement, both raters' shares, or all three")
+    n = next((r.n for r in (row, *row.of) if r.n), None)
+    named = dict(zip(GIVEN[len(row.of)], row.of))
+    return Group({"kappa": row} | named, n, None, row.settings.get("classes", 0), seconds)
+
+
 def scores(group: Group, every: Sequence[Row]) -> Result:
     """Whether one confusion matrix prints as all scores of a row."""
     spans, why = group.spans(), ""
@@ -109,22 +118,24 @@ def scores(group: Group, every: Sequence[Row]) -> Result:
             raise Untestable(why)
     fits = not (always or single) and (bool(why) or group.search(spans).count > 0)
     ways = [("", fits), *(() if fits else _ways(group, spans, every))]
-    several = not always and not any(holds for _, holds in ways)  # what allows most comes last
-    ways.append((SEVERAL, several))
+    several = not (always or group.first.of or any(holds for _, holds in ways))
+    ways.append((SEVERAL, several))  # what allows most comes last
     listed = ", ".join(f"{m} {r.text}" for m, r in group.rows.items())
     of = "any n" if why else f"{group.n} items"
     lines = [f"{listed}: {'some' if fits else 'no'} 2x2 matrix of {of} prints so."]
-    lines.append(always or single or (_others(group) if not why else ""))
+    if not fits:
+        lines.append(always or single if why or always else _others(group))
     condition = f"two classes, both occur; one matrix of {of}"
-    return decided("scores of one matrix", ways, lines, condition)
+    return decided(group.kind, ways, lines, condition)
 
 
 def _others(group):
     """What each score could be, given the others."""
-    can = []
-    for name, r in group.rows.items():
-        if ends := group.ends(name):
-            low, high = (r.number.printed(end / float(r.unit)) for end in ends)
+    can, spans = [], group.spans()
+    for name, r in [("kappa", group.first)] if group.first.of else group.rows.items():
+        fits = group.search({m: ends for m, ends in spans.items() if m != name})
+        if fits.count:
+            low, high = (r.number.printed(end / float(r.unit)) for end in fits.ends(name))
             can.append(f"{name} can be {low} to {high}")
     return f"Given the others, {' or '.join(can) or 'none of them alone explains it'}."
 
@@ -150,7 +161,7 @@ def _ways(group, spans, every) -> Iterator[tuple[str, bool]]:
         meant.append((text, spans, group._replace(n=m)))
     if "kappa" in spans and group.classes != 2:
         bare = {m: ends for m, ends in spans.items() if m != "kappa"}
-        yield f"{WEIGHTED}, or {MORE}", not (_broken(bare, ALWAYS) or _broken(bare, ONE))
+        yield MORE, not _broken(bare, ALWAYS)
     for text, of, sized in meant if group.sized else ():
         yield text, sized.search(of).count > 0
 
@@ -181,7 +192,7 @@ ONE = {
         ["recall", "specificity"],
         lambda a, b: ((a[0] + b[0]) / 2, (a[1] + b[1]) / 2),
     ),
-    "kappa": (["accuracy"], stats.kappa_range),
+    "kappa": (GIVEN[3], stats.kappa_range),
 }
 
 
@@ -190,10 +201,13 @@ def _broken(spans, rules):
     told = None
     for name, (of, formula) in rules.items():
         known = [tuple(map(float, spans[m])) if m in spans else (0.0, 1.0) for m in of]
-        if name in spans and any(m in spans for m in of):
-            low, high = formula(*known)
-            if not stats.meet(spans[name], (low, high)):
-                return f"Given {' and '.join(of)}, {name} can be {number(low)} to {number(high)}."
+        of = [m for m in of if m in spans]
+        if name in spans and of:
+            if not (ends := formula(*known)):
+                return f"No table of two classes has such {', '.join(of)}."
+            if not stats.meet(spans[name], ends):
+                low, high = map(number, ends)
+                return f"Given {', '.join(of)}, {name} can be {low} to {high}."
             told = ""
     return told
 
@@ -212,36 +226,3 @@ def positives(of_word: list[Group]) -> Result:
     each = [f"{g.first.row}: {min(s)} to {max(s)}" for g, s in zip(of_word, sets)]
     lines = [f"Positives of {n} that each row allows: {'; '.join(each)}."]
     return decided("rows that share positives", ways, lines, "one matrix each of the same items")
-
-
-def kappa(row: Row, seconds: float) -> Result:
-    """Whether kappa is possible, given the agreement, both raters' yes, or all three.
-
-    Each is a share, or a count of n.
-    """
-    counted = [r.kind in SHARES or (r.kind == "count" and r.n) for r in row.of]
-    if len(row.of) not in GIVEN or not all(counted):
-        raise Untestable("name in `of` the agreement, both raters' shares, or all three")
-    names, classes = GIVEN[len(row.of)], row.settings.get("classes", 0)
-    if classes > 2 and "accuracy" not in names:
-        raise Untestable("it needs two classes, or the agreement")
-    n = next((r.n for r in (row, *row.of) if r.n), None)
-    group = Group({"kappa": row} | dict(zip(names, row.of)), n, None, classes, seconds)
-    spans, ends, cut = group.spans(), group.ends("kappa"), False
-    agreed = spans.get("accuracy", (0, 1))[1]  # no kappa lies above it
-    if classes > 2 and ends:
-        ends = ends[0], min(1, agreed)
-    fits = bool(ends) and stats.meet(spans["kappa"], ends)
-    if group.sized:
-        fits = group.search(spans).count > 0
-        cut = not ends and group.search(group.spans(cut=True)).count > 0
-    more = classes == 0 and (not ends or spans["kappa"][0] <= agreed)
-    ways = [("", fits), (CUT, cut), (MORE, more)]
-    ways.append((WEIGHTED, bool(ends) and classes != 2 and not more))
-    can = "no table of two classes"
-    if ends:
-        low, high = (row.number.printed(end / float(row.unit)) for end in ends)
-        can = f"kappa can be {low} to {high}"
-    given = ", ".join(r.text for r in row.of) + (f" of {n}" if n else "")
-    lines = f"Given {given}: {can}.", f"Printed is {row.text}."
-    return decided("kappa", ways, lines, f"unweighted; {classes if classes > 2 else 'two'} classes")

@@ -29,8 +29,7 @@ from bedside.read.questions import FROM
 
 FOLDER = Path(__file__).parent
 SCRIPT = (
-    "page texts statistics document marks lines table filters summary reply sent address export"
-    " start"
+    "page texts document marks lines table filters summary reply sent address export start"
 ).split()
 SENT = ("calls", "messages")  # the parts of a document on what was sent and what came back
 PARCEL = re.compile(r'<script[^>]*\bid="(?:data|sent)"[^>]*>\s*([^<]*?)\s*</script>')

@@ -15,6 +15,9 @@ import pandas as pd
 class Baseline:
     """The base class of baselines; each defines its own `features`, `fit` and `predict`.
 
+    features(frame): (n,) or (n, k) of a frame's rows. fit(features, labels): the parameters of
+    `predict`, such as cut points. predict(fitted, features): a list of values, one for each row.
+
     labelled: a frame with item, label and the columns that `features` reads. values: the grades,
     worst first.
     """
@@ -27,18 +30,6 @@ class Baseline:
 
     def prepare(self, labelled: pd.DataFrame) -> None:
         """Learn from the frame without labels, such as a vocabulary."""
-
-    def features(self, frame: pd.DataFrame) -> np.ndarray:
-        """The features of a frame's rows, (n,) or (n, k)."""
-        raise NotImplementedError
-
-    def fit(self, features: np.ndarray, labels: np.ndarray) -> Any:
-        """The parameters of `predict`, such as cut points, from features and labels (n,)."""
-        raise NotImplementedError
-
-    def predict(self, fitted: Any, features: np.ndarray) -> list:
-        """A list of values, one for each row of the features."""
-        raise NotImplementedError
 
     def grade(self, frame: pd.DataFrame) -> list:
         """A list of values, one for each row of a frame."""

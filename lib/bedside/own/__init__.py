@@ -14,16 +14,16 @@ Faults of users' files are told by `read.questions` and `read.user_files`; the p
 study: the run, its answers, verdicts and labels. judging: the judges' verdicts, on whole answers or
 by the criteria of a rubric (`rubrics`). made_labels: labels made elsewhere. results: scores, tests,
 and the judges' trust cards. measures: repeats, criteria, judges that disagree. saved: a study's
-files, and two runs compared. items: the items for explorer and raters. steps: the steps of
+files, by which studies are compared. items: the items for explorer and raters. steps: the steps of
 `make study`, also at once, as `bedside.study`.
 try_out: the first calls to a model, `make try`.
 """
 
 from .items import TASK, document
 from .judging import example
-from .measures import criteria, disagreement, elsewhere, repeats
+from .measures import criteria, disagreement, elsewhere, length_figure, lengths, repeats
 from .results import Study, cards, corrected, pairs, scores
-from .saved import changed, keep
+from .saved import compared, keep
 from .study import Own, answers, rated, verdicts
 
 __all__ = [
@@ -32,7 +32,7 @@ __all__ = [
     "Study",
     "answers",
     "cards",
-    "changed",
+    "compared",
     "corrected",
     "criteria",
     "disagreement",
@@ -40,6 +40,8 @@ __all__ = [
     "elsewhere",
     "example",
     "keep",
+    "length_figure",
+    "lengths",
     "pairs",
     "rated",
     "repeats",

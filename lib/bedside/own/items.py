@@ -1,9 +1,12 @@
 """An own study's items, for the explorer and for raters."""
 
+from dataclasses import dataclass, field
+
 from bedside.publish.comparison import FAILS_AT
 from bedside.publish.judged_items import Display, Document, human_label, row_id, text, text_of
 from bedside.write.frames import checked, sent_and_returned
 
+from .judging import said_of
 from .study import ANSWER, PAPER, labelled
 
 WORDS = {1: "1 right", 0: "0 wrong"}
@@ -128,6 +131,31 @@ def _display(own, people):
             return {row["value"]: f"{round(100 * row['value'])} % of the points"}
         return WORDS
 
-    return Display(
-        own.name, own.name, SECTION, category="group", words=words, shared=question, human=human
+    texts = {(item, c.id): c.text for item, of in own.criteria.items() for c in of}
+    return _Display(
+        *(own.name, own.name, SECTION),
+        **dict(category="group", words=words, shared=question, human=human, texts=texts),
     )
+
+
+@dataclass(frozen=True)
+class _Display(Display):
+    """A display whose verdicts may have a score in percent, and what was said of criteria.
+
+    texts: of criteria, {(item, id): text}.
+    """
+
+    texts: dict = field(default_factory=dict)
+
+    def verdict(self, row):
+        made, number, listed = super().verdict(row), row.get("number"), row.get("criteria")
+        of_rubric = isinstance(listed, list)
+        if made["right"] is not None and (of_rubric or (number is not None and number == number)):
+            made["score"] = round(100 * (row["value"] if of_rubric else number), 1)
+        if of_rubric:
+            made["criteria"] = [
+                {k: c[k] for k in ("id", "group", "points")}
+                | {"text": self.texts[row["item"], c["id"]], "said": said_of(c)}
+                for c in listed
+            ]
+        return made

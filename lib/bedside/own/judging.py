@@ -131,7 +131,10 @@ def summed(verdicts: pd.DataFrame) -> pd.DataFrame:
     for (item, judge), part in verdicts.groupby(["item", "judge"], sort=False):
         kept = part[[*POINT, "status", "value"]].astype(object)
         criteria = kept.where(kept.notna(), None).to_dict("records")
-        told = "\n".join(f"{c.id} ({_weight(c)}): {_said(c)}" for c in part.itertuples())
+        told = "\n".join(
+            f"{c['id']} ({_weight(c)}): {said_of(c)}" + f": {c['raw']}" * (c["status"] != "graded")
+            for c in part.to_dict("records")
+        )
         lost = [c["status"] for c in criteria if c["points"] and c["status"] != "graded"]
         value = None if lost else bounds(criteria)[0]
         calls, status = (
@@ -144,14 +147,14 @@ def summed(verdicts: pd.DataFrame) -> pd.DataFrame:
 
 
 def _weight(criterion):
-    return "scale" if criterion.levels else f"{criterion.points:+g}"
+    return "scale" if criterion["levels"] else f"{criterion['points']:+g}"
 
 
-def _said(criterion):
-    if criterion.status != "graded":
-        return f"{criterion.status}: {criterion.raw}"
-    named = criterion.levels or ("not met", "met")
-    return named[int(criterion.value)]
+def said_of(criterion: dict) -> str:
+    """What a verdict (levels, status, value) says of its criterion."""
+    if criterion["status"] != "graded":
+        return criterion["status"]
+    return (criterion["levels"] or ("not met", "met"))[int(criterion["value"])]
 
 
 def bounds(criteria: list[dict]) -> tuple[float, float]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bedside import stats
 from bedside.read.checks import complete, groups, scored
-from bedside.write import tables
+from bedside.write import plots, tables
 from bedside.write.tables import Row, share
 
 from .items import of_scorers
@@ -24,13 +24,14 @@ def ending(own, judge):
     return f" ({judge})" if len(own.judges) > 1 else ""
 
 
-def estimate(values, units, hits):
+def estimate(own, values, units, hits):
     """A share, or a mean of scores, in percent with its interval over units."""
     if hits:
         return share([v == 1 for v in values], list(units))
     if not len(values):
         return (float("nan"),) * 3 + (0,)
-    return tuple(stats.mean([100 * v for v in values], list(units), scale=(0, 100)))
+    scale = (100 * own.lowest, 100)
+    return tuple(stats.mean([100 * v for v in values], list(units), scale=scale))
 
 
 def repeats(own, graded):
@@ -66,7 +67,7 @@ def _repeated(own, part, model, ending):
     worst_of = f"worst of {part['configuration'].nunique()}: {own.measure}"
     for label, found, hits in ((worst_of, worst, not own.criteria), (what, both, True)):
         kept = {n: v for n, (_, v) in enumerate(found) if v is not None}
-        value = estimate(kept.values(), [found[n][0] for n in kept], hits)
+        value = estimate(own, kept.values(), [found[n][0] for n in kept], hits)
         yield Row(model, label + ending, "run", *value, len(found) - len(kept))
 
 
@@ -141,3 +142,41 @@ def elsewhere(own, graded):
             value = stats.mean(came["number"].to_numpy(float), came["unit"].to_numpy())
         rows.append(Row(model, f"{scorer}: mean", "run", *value, len(part) - len(came)))
     return tables.frame(rows)
+
+
+def lengths(own, graded):
+    """How the lengths of answers go with the first judge's scores: table rows.
+
+    Of each model: Spearman's rank correlation of characters and scores, and the mean score of the
+    answers of about equal length, which are the middle third of all that were scored. Empty where
+    no model has a correlation, as with few or with equal scores.
+    """
+    came, rows = _with_length(own, graded), []
+    least, most = came["characters"].quantile([1 / 3, 2 / 3]) if len(came) else (0, 0)
+    for model, part in came.groupby("model", sort=False):
+        varies = part["unit"].nunique() >= stats.LEAST and part["value"].nunique() > 1
+        rank = part["characters"].corr(part["value"], method="spearman") if varies else None
+        rows.append(Row(model, "rank correlation with length", "run", rank, n=len(part)))
+        alike = part[part["characters"].between(least, most)]
+        mean = estimate(own, alike["value"], alike["unit"], not own.criteria)
+        rows.append(
+            Row(model, f"{own.measure} ({least:.0f} to {most:.0f} characters)", "run", *mean)
+        )
+    return tables.frame(rows if any(r.value is not None for r in rows[::2]) else [])
+
+
+def length_figure(own, graded):
+    """The figure of `lengths`: a panel for each model, a point for each scored answer."""
+    parts = [*_with_length(own, graded).groupby("model", sort=False)][:4]
+    figure, axes = plots.figure((2.2 * len(parts) + 0.6, 2.2), 1, len(parts), sharey=True)
+    for ax, (model, part) in zip(axes[0], parts):
+        ax.plot(part["characters"], 100 * part["value"], "o", markersize=3, alpha=0.5)
+        ax.set_title("\n".join(plots.fitted(model, 9, "normal", 140)), fontsize=9, parse_math=False)
+        ax.set_xlabel("characters")
+    axes[0, 0].set_ylabel("score, %")
+    return figure
+
+
+def _with_length(own, graded):
+    came = scored(graded[graded["judge"] == own.judge])
+    return came.assign(characters=came["answer"].str.len(), value=came["value"].astype(float))

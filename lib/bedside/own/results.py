@@ -47,7 +47,7 @@ def _mean(own, part):
     value, lost = came["value"].to_numpy(float), part[part["status"] != "graded"]
     of_lost = [bounds(c) for c in lost["criteria"]] if own.criteria else [(0, 1)] * len(lost)
     least, most = (100 * (value.sum() + sum(b[k] for b in of_lost)) / len(part) for k in (0, 1))
-    made = estimate(value, came["unit"], not own.criteria)
+    made = estimate(own, value, came["unit"], not own.criteria)
     return made, len(lost), (least, most)
 
 
@@ -61,7 +61,7 @@ def pairs(own, graded):
     """
     rows = []
     for _, ending, mine in judges_in(own, graded) if graded["model"].nunique() > 1 else []:
-        found = tables.paired(mine.assign(item=apart(mine)), own, not own.criteria)
+        found = tables.paired(mine.assign(item=apart(mine)), own, not own.criteria, own.lowest)
         found["holm"] = stats.holm(found["p"].to_numpy(float))
         for r in found.to_dict("records"):
             named = {

@@ -1,9 +1,11 @@
-"""The steps of `make study`: begin, plan, execute, report; and the comparison of two runs."""
+"""The steps of `make study`: begin, plan, execute, report."""
 
 from __future__ import annotations
 
 import asyncio
+import importlib
 import shlex
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,14 +13,12 @@ from typing import TYPE_CHECKING
 from bedside import BedsideError, choose
 from bedside.asking import batches, registry
 from bedside.asking.models import MODES, waited
-from bedside.build import notebooks, plans, rounds, settings
+from bedside.build import notebooks, plans, rounds
 from bedside.publish.pages import executed as page
 from bedside.publish.pages import tell_calls
 from bedside.read import paths, user_files
 from bedside.read.surroundings import within
 from bedside.read.user_files import there
-from bedside.write import tables
-from bedside.write.layouts import Layout
 
 from . import results, saved
 from .study import PAPER, Own, answers, labelled, on_labelled, verdicts
@@ -91,6 +91,8 @@ def execute(own: Own, given: dict) -> None:
     calling = own.mode in ("record", "fresh")
     if calling:
         budget.make()
+    importing = threading.Thread(target=_imported, daemon=True)
+    importing.start()
     try:
         with within(terminal=progress.terminal()):
             out = notebooks.executed(paths.file_name(own.name), "own")
@@ -98,8 +100,15 @@ def execute(own: Own, given: dict) -> None:
     finally:
         if calling:
             tell_calls(own.folder)
-    asked, did = [*own.models, *own.judges], saved.models(own)
+    importing.join()
+    asked, did = [*own.models, *own.judges], saved.compared(own.name) if own.judges else None
     page.write_own(own.folder, own.name, executed, asked, did)
+
+
+def _imported():
+    """What the page needs and the kernel's starter doesn't, imported while the kernel runs."""
+    for name in ("scipy.stats", "matplotlib.figure"):
+        importlib.import_module(name)
 
 
 def study(
@@ -170,24 +179,3 @@ def tell(own: Own) -> None:
     none = "Nothing was graded, since no judge was named (JUDGE=name)."
     print(scores.read_text(encoding="utf-8") if own.judge else none)
     print(f"Open {paths.rel(own.folder / 'index.html')}")
-
-
-def compare(names: str) -> None:
-    """Print and write the changes between two runs. names: "old,new"."""
-    folder = settings.figures() / "own"
-    there = sorted(p.parent.name for p in folder.glob("*/verdicts.csv"))
-    old, _, new = (part.strip() for part in names.partition(","))
-    for name in (old, new):
-        choose(name, there, f"run in {paths.rel(folder)}, as in COMPARE=old,new:")
-    if old == new:
-        raise BedsideError(f"COMPARE={names} names one run twice; give two, as in COMPARE=old,new")
-    rows, flips, notes = saved.changed(old, new)
-    path = folder / new / f"changed_from_{old}"
-    told = [*(f"{note[:1].upper()}{note[1:]}." for note in notes), tables.few_note(rows)]
-    layout = Layout(digits=1)
-    tables.write(path, rows, f"What changed from {old} to {new}", " ".join(told).strip(), layout)
-    kept = path.with_name(f"{path.name}_verdicts.csv")
-    text = tables.csv_text(list(flips), flips.itertuples(index=False))
-    paths.write(kept, text)
-    print(Path(f"{path}.md").read_text(encoding="utf-8"))
-    print(f"{len(flips)} verdicts changed; see {paths.rel(kept)}")

@@ -117,6 +117,8 @@ class Own(Run):
         self.has_labels = bool(self._labelled or (not self.criteria and len(labelled(self))))
         self.items = items.head(self.limit or len(items))
         self.changed = {}  # there is no profile to differ from
+        worst = [_lowest([c.points for c in criteria]) for criteria in self.criteria.values()]
+        self.lowest = min(worst, default=0)  # a score: all that has negative points is met
         self.asked = {}  # key -> (request, reply)
         self.measure = "score, %" if self.criteria else "right, %"
         if (file := paths.found(questions)).is_file():
@@ -163,6 +165,7 @@ class Own(Run):
             part = {**about, **self.part()}
             more = {"judge": " ".join(self.judges), "repeats": self.repeats * (self.repeats > 1)}
             more |= {"temperature": self.temperature, "criteria": self.way if self.criteria else ""}
+            part |= {"fails_at": self.fails_at} if self.criteria else {}
             part["parameters"] |= {k: v for k, v in more.items() if v}  # as far as they are given
             path = self.folder / "manifest.json"
             paths.write(path, json.dumps(part, indent=1) + "\n")
@@ -175,6 +178,11 @@ class Own(Run):
             talks = self.items[self.items[TALK] != ""]
             made |= {i: prompts.Messages(json.loads(t)) for i, t in zip(talks["item"], talks[TALK])}
         return made
+
+
+def _lowest(points):
+    """The score of an answer that meets the criteria with negative points alone."""
+    return sum(p for p in points if p < 0) / sum(p for p in points if p > 0)
 
 
 def _number(name, given, least, kind):

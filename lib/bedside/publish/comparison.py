@@ -69,18 +69,27 @@ class Study(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """A run: its name, and its studies."""
+    """A run: its name, its studies, and what it rests on: {what: in words, or its digest}."""
 
     name: str
     studies: list[Study]
+    about: dict[str, str] = {}
 
 
-def named(name: str) -> Compared:
-    """A run of figures/runs by its name, or a profile; BedsideError lists those that there are."""
+class Digest(str):
+    """A digest of what a run rests on, which says no more than whether it is the same."""
+
+
+def named(name: str, others: Iterable[str] = ()) -> Compared:
+    """A run of figures/runs by its name, or a profile; BedsideError lists those that there are.
+
+    others: names of what isn't a run and could have been given.
+    """
     base = settings.figures()
     places = [*sorted(base.glob("runs/*")), *(base / profile for profile in settings.profiles())]
     there = {p.name: p for p in places if (p / "manifest.json").is_file()}
-    folder = there[choose(name, there, f"run in {paths.rel(base / 'runs')}, or profile,")]
+    known = [*there, *others]
+    folder = there[choose(name, known, f"run in {paths.rel(base / 'runs')}, or profile,")]
     return of(folder, json.loads((folder / "manifest.json").read_text())["notebooks"])
 
 
@@ -233,7 +242,8 @@ def _profile(s, by):
     if s.score == RIGHT:
         score = (score == 1).astype("boolean").mask(score.isna())
     scored = s.replies.assign(score=score).dropna(subset=[by])  # an item may have no group
-    rows = results.means(scored, {"score": s.score}, "{model}", f"{{{by}}}")
+    lowest = 0 if s.score == RIGHT else min(0, score.min())
+    rows = results.means(scored, {"score": s.score}, "{model}", f"{{{by}}}", scale=(lowest, 1))
     rows["unscored"] = rows["unscored"].fillna(0)
     return rows.rename(columns={by: "part"}).assign(measure=s.score, by=by)
 
@@ -289,9 +299,22 @@ def _differences(same):
 
     seeded = SimpleNamespace(rng=lambda *_: np.random.default_rng(0))
     graded = same.assign(value=same["score"], status="graded")
-    rows = tables.paired(graded, seeded, hits=graded["value"].isin([0, 1]).all())
+    hits, lowest = graded["value"].isin([0, 1]).all(), min(0, graded["value"].min())
+    rows = tables.paired(graded, seeded, hits, lowest)  # negative points: scores below 0
     about = {"study": same["study"].iloc[0], "measure": same["measure"].iloc[0], "holm": None}
     return rows.rename(columns={"row": "pair"}).assign(**about)
+
+
+def differing(runs: list[Compared]) -> list[str]:
+    """Sentences on what runs rest on that isn't the same in all that name it."""
+    told = []
+    for what in dict.fromkeys(what for run in runs for what in run.about):
+        values = {run.name: run.about[what] for run in runs if what in run.about}
+        if len(set(values.values())) > 1:
+            each = ", ".join(f"{value} in {name}" for name, value in values.items())
+            digest = isinstance([*values.values()][0], Digest)
+            told.append(f"{what}: not the same in all" if digest else f"{what}: {each}")
+    return told
 
 
 def lacking(runs: list[Compared]) -> list[str]:

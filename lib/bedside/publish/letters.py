@@ -16,7 +16,6 @@ from bedside.read import claims, paths, published
 
 from . import pages
 
-HERE = Path(__file__).parent
 QUESTIONS = 5  # at most, of a letter
 
 
@@ -32,9 +31,10 @@ def write(profile: str) -> list[Path]:
         if mine := [c for entry in entries if entry["paper"] == paper for c in entry["claims"]]:
             text, path = letter(paper, about, mine), folder / "letters" / f"{paper}.md"
             paths.write(path, text)
-            page = pages.template(HERE / "letter.html.j2")
-            html = page.render(title=about["title"], body=pages.html(text))
-            paths.write(path.with_suffix(".html"), html)
+            named = {p: e["name"] for p, e in paths.papers().items()}
+            frame = pages.frame(pages.pages(named, explorer=False), root="../", paper=paper)
+            about = {"title": about["title"], "body": pages.html(text), "frame": frame}
+            pages.write(path.with_suffix(".html"), "letter", **about)
             made.append(path)
     return made
 
@@ -47,7 +47,7 @@ def letter(paper: str, about: dict, made: list[dict]) -> str:
     asked.sort(key=lambda c: (c["kind"] != "consistency", c["weight"] != "central"))
     by = {r: claims.by_verdict(c for c in made if claims.rank(c) == r) for r in claims.RANKS}
     slips = [{"told": str(s), "why": s.why, "against": s.against} for s in published.slips(paper)]
-    return pages.template(HERE / "letter.md.j2", autoescape=False).render(
+    return pages.template(pages.HERE / "letter.md.j2", autoescape=False).render(
         paper=paper,
         about=plain(about),
         raw=any(c["basis"] == "raw" for c in made if claims.rank(c) in claims.WEIGHT),

@@ -45,9 +45,10 @@ def forest(
     rows = rows[rows["column"].isin(columns)]
     order = list(dict.fromkeys(order)) or _best(rows, columns[-1] if columns else "")
     figure, axes = _panels(len(columns), AROUND + LINE * len(order), width, sharey=True)
+    letters = 22 if width < plots.WIDE else 60 // max(len(columns), 1)  # that fit into a title
     for ax, column in zip(axes, columns):
-        part = rows[rows["column"] == column]
-        plots.dots(ax, part, order=order, limits=limits, title=column, xlabel=xlabel)
+        part, title = rows[rows["column"] == column], plots.wrapped(column, letters)
+        plots.dots(ax, part, order=order, limits=limits, title=title, xlabel=xlabel)
         ax.locator_params(axis="x", nbins=6)
         if column in (references or {}):
             look = {"color": plots.INK, "linestyle": "--", "zorder": 0.5}

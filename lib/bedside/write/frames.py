@@ -189,11 +189,15 @@ def sections(folder: Path) -> list[str]:
 
 def read(folder: Path, section: str, texts: bool = True) -> pd.DataFrame:
     """A section's rows: COLUMNS and its own columns, with `texts` the full frame."""
+    return _read(folder / f"graded_{section}.csv", texts)
+
+
+def _read(csv, texts):
     import pandas as pd
 
     if texts:
-        return with_texts(folder / f"graded_{section}.csv")
-    made = pd.read_csv(folder / f"graded_{section}.csv", dtype=str, keep_default_na=False)
+        return with_texts(csv)
+    made = pd.read_csv(csv, dtype=str, keep_default_na=False)
     blank = made.replace("", None)
     for column in made.columns.difference([*ROW, "status", "unit", "finish", "key"]):
         found = pd.to_numeric(blank[column], errors="coerce")
@@ -224,6 +228,8 @@ def _records(csv):
         first, *rows = map(json.loads, f)
     if first.get("csv") != _digest(csv):
         way = f"`make {csv.parent.name}` (PROFILE= and MODELS= as for the figures)"
+        if csv.parent.parent.name == "own":
+            way = f"`make study NAME={csv.parent.name} MODE=replay` with its settings"
         without = "or read it without: texts=False"
         raise BedsideError(f"{paths.rel(csv)}: its texts aren't here. Run {way}, {without}")
     return rows, None, first["columns"]
@@ -275,6 +281,7 @@ def graded(
 ) -> pd.DataFrame:
     """The graded replies of a study, a row for each reply and judge, with their `section`.
 
+    paper: or the name of an own study, or of a run, whose replies then have the column `paper`.
     profile: or the name of a run. section: one of them, else all, each reply once. texts: the full
     frames of this machine, with questions, replies and judges' words; without them the committed
     files, which hold ids, verdicts and numbers. changed: settings of a run that has no name, such
@@ -283,6 +290,16 @@ def graded(
     """
     import pandas as pd
 
+    base = settings.figures()
+    own = {p.parent.name: p for p in base.glob("own/*/verdicts.csv")}
+    if paper in own and paper not in paths.papers():
+        return _read(own[paper], texts)
+    runs = {p.parent.name for p in base.glob("runs/*/run.json")} - {*paths.papers()}
+    if paper in runs:
+        there = [p for p in paths.papers() if sections(base / "runs" / paper / p)]
+        parts = [graded(p, paper, section, texts).assign(paper=p) for p in there]
+        return pd.concat(parts, ignore_index=True)
+    choose(paper, [*paths.papers(), *own, *runs], "study or run")
     places = folders(paper, profile, **changed)
     if not (found := {s: place for place in places for s in sections(place)}):
         raise nothing(places[0], "graded replies")

@@ -184,7 +184,7 @@ def titled(ax: Axes, title: str = "", xlabel: str = "", ylabel: str = "") -> Axe
 
     The label of the y axis stands upright, below the title.
     """
-    ax.set_title(title, loc="left", pad=19 if ylabel and title else None)
+    ax.set_title(title, loc="left", pad=19 if ylabel and title else None, wrap=True)
     ax.set_xlabel(xlabel)
     if ylabel:
         ax.set_ylabel(ylabel, rotation=0, ha="left", va="bottom")

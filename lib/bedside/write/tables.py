@@ -76,13 +76,15 @@ def unit_column(frame: "pd.DataFrame") -> str:
     return "unit" if "unit" in frame else "item"
 
 
-def paired(graded: "pd.DataFrame", run: Any, hits: bool = True) -> "pd.DataFrame":
+def paired(
+    graded: "pd.DataFrame", run: Any, hits: bool = True, lowest: float = 0
+) -> "pd.DataFrame":
     """Paired tests between models on shared items: on the share of grade 1, and on the mean grade.
 
     graded: item, model, status, value, and unit if several items share one. The test of the share
     is McNemar's exact one if no unit repeats, else a permutation test, as that of the mean grade
-    always is; it flips the items of a unit together. hits: False for scores from 0 to 1, whose mean
-    takes the place of the share.
+    always is; it flips the items of a unit together. hits: False for scores up to 1, whose mean
+    takes the place of the share; lowest: the least that they may be.
 
     Columns: row, test (of the share), difference (in percentage points) with limits low and high
     (over units, as `stats.difference`), means (difference of the mean grades), p, permutation (p of
@@ -109,7 +111,7 @@ def paired(graded: "pd.DataFrame", run: Any, hits: bool = True) -> "pd.DataFrame
             def permuted(a, b, units=units):
                 return stats.paired_permutation(a, b, run.rng("pairs"), units=units)
 
-            i = stats.difference(100 * a, 100 * b, units, scale=(0, 100))
+            i = stats.difference(100 * a, 100 * b, units, scale=(100 * lowest, 100))
             row |= {
                 "difference": 100 * (a.mean() - b.mean()),
                 "low": i.low,

@@ -13,7 +13,7 @@ const focus = () => box.focus({preventScroll: true});
 function press(key, words, does, more = {}) {
   const made = button(() => { does(); if (document.activeElement === made) focus(); }, "", more);
   made.append(make("kbd", {}, key), ` ${words}`);
-  made.addEventListener("mousedown", event => event.preventDefault());      // what is selected stays so
+  made.onmousedown = event => event.preventDefault();      // what is selected stays so
   return made;
 }
 const buttons = {}, groups = {};
@@ -49,20 +49,20 @@ const list = texts => make("ul", {}, ...texts.map(t => make("li", {}, text(t))))
 const block = b => section(b.label, ...b.kind === "dialogue" ? b.turns.flatMap(t => [make("b", {}, bdi(t.who)), text(t.text)])
   : [b.kind === "list" ? list(b.entries) : text(b.text)]);
 const opinion = (o, i) => section(`Rater ${i + 1}`, make("p", {className: "said"}, bdi(o.said.join("; ") || "none of them")),
-  list(o.spans), text(o.reason || "(no reason given)"), ...o.source ? [text(`Source: ${o.source}`)] : []);
+  list(o.spans), text(o.reason || "(no reason given)"), text(o.source && `Source: ${o.source}`));
 
 // ---- an item
 
 function next() {
-  const open = i => !kept.given.has(name(queue[i])), all = [...queue.keys()];
+  const open = i => !given.has(name(queue[i])), all = [...queue.keys()];
   at = [...all.slice(at), ...all.slice(0, at)].find(open) ?? queue.length;
   show();
 }
 
 function show() {
-  const lesson = data.training.find(t => !kept.trained.has(t.id));
+  const lesson = data.training.find(t => !trained.has(t.id));
   item = lesson ?? queue[at] ?? null;
-  const before = lesson ? feedback?.given : item && kept.given.get(name(item)), short = "The reply was truncated at its limit. Judge what is there.";
+  const before = lesson ? feedback?.given : item && given.get(name(item)), short = "The reply was truncated at its limit. Judge what is there.";
   entry = {values: new Set(before?.values), type: new Set(before?.type), refused: new Set(before?.refused ? [before.refused] : [])};
   reason.value = before?.reason ?? "";
   source.value = before?.source ?? "";
@@ -86,7 +86,7 @@ function show() {
   begun = entered();
 }
 
-const refusing = () => done().filter(i => kept.given.get(name(i)).refused).length;
+const refusing = () => done().filter(i => given.get(name(i)).refused).length;
 function closing() {
   const n = items.length, told = `All ${n} are ${about.settles ? "settled" : "done"}: ${n - refusing()} labelled, ${refusing()} refused.`;
   return [text(`${told} Thank you. Save the labels as a file with the button above, and send it to whoever gave you this page.`),
@@ -105,7 +105,7 @@ function lacks() {                           // what the label lacks, in words
   if (marking() && !entry.type.size) return `choose a type: ${keys(about.types)}`;
   if (marking() && !spans.marks.length) return "mark at least one place: select it with the mouse, or → ← and Shift, then s";
   if (needed(about.reason_for) && !said) return "give a reason (r)";
-  return needed(about.source_for) && !source.value.trim() ? "name the source that you consulted (o)" : "";
+  return needed(about.source_for) && !source.value.trim() ? "name the source consulted (o)" : "";
 }
 
 function draw() {
@@ -175,20 +175,20 @@ function save() {
     feedback = {right: same("values") && same("type") && touched, given: label};
     return show();
   }
-  const again = kept.given.has(name(item));
+  const again = given.has(name(item));
   keep({id: item.id, again: item.again, ...label});
-  if (!kept.fault) say(again ? "saved again" : `saved ${done().length}`);
+  if (!full) say(again ? "saved again" : `saved ${done().length}`);
   next();
 }
 
 function skip() {
   if (soon || !item || item.right) return;
   say("");
-  if (kept.given.has(name(item))) return next();
-  if (later.has(name(item))) return say("it was put off once already; label it, or decline to", true);
+  if (given.has(name(item))) return next();
+  if (later.has(name(item))) return say("it was put off once already: label it, or decline", true);
   later.add(name(item));
   queue.splice(at, 1);
-  const repeat = item.again ? -1 : queue.findIndex(i => i.id === item.id && i.again && !kept.given.has(name(i)));
+  const repeat = item.again ? -1 : queue.findIndex(i => i.id === item.id && i.again && !given.has(name(i)));
   queue.push(repeat < 0 ? item : queue.splice(repeat, 1, item)[0]);      // it comes first now, and so is what counts
   next();
 }
@@ -243,15 +243,15 @@ box.addEventListener("keydown", event => {
   event.preventDefault();
   if (!event.repeat || /^(Arrow|Page)/.test(event.key)) found[2](event);
 });
-addEventListener("storage", ({key}) => {     // another tab has kept something; what is half entered here stays
+addEventListener("storage", ({key}) => {     // of another tab; what is half entered here stays
   if (!key?.startsWith(store)) return;
-  const open = item && !item.right && !kept.given.has(name(item)), idle = item !== undefined && entered() === begun;
+  const open = item && !item.right && !given.has(name(item)), idle = item !== undefined && entered() === begun;
   read();
   note();
-  if (idle && open && kept.given.has(name(item))) next(); else if (idle) show(); else if (item !== undefined) draw();
+  if (idle && open && given.has(name(item))) next(); else if (idle) show(); else if (item !== undefined) draw();
 });
-addEventListener("beforeunload", event => { if (kept.fault && lacking()) event.preventDefault(); });
-for (const line of items) if (line.given) kept.given.set(name(line), line.given);
+addEventListener("beforeunload", event => { if (full && lacking()) event.preventDefault(); });
+for (const line of items) if (line.given) given.set(name(line), line.given);
 read();
 note();
 if (data.entrance) enter(); else start();

@@ -69,7 +69,7 @@ function whole([from, to]) {                 // a word that is selected in part 
 function mark() {
   if (!marking()) return say("first choose the value that needs a mark", true);
   const made = whole(selected() ?? spans.held ?? cursor() ?? [0, 0]);
-  if (!made) return say("nothing is selected; use → ← and Shift, or the mouse, in the answer", true);
+  if (!made) return say("nothing is selected: use → ← and Shift, or the mouse", true);
   const touched = touching(spans.marks, made);      // marks that overlap become one
   spans.marks = [...spans.marks.filter(m => !touched.includes(m)), around([made, ...touched])];
   getSelection().removeAllRanges();
@@ -89,7 +89,7 @@ answer.addEventListener("mousedown", event => { pressed = event.button === 0 ? e
 document.addEventListener("selectionchange", () => { spans.held = selected() ?? spans.held; });
 document.addEventListener("mouseup", event => {
   const clicked = pressed?.matches("mark") && pressed === event.target ? Number(pressed.dataset.at) : -1;
-  if (pressed) setTimeout(() => {            // the browser has then made up its mind what is selected
+  if (pressed) setTimeout(() => {         // the browser then knows what is selected
     if (marking() && selected()) mark(); else if (marking() && clicked >= 0) unmark(clicked);
   });
   pressed = null;

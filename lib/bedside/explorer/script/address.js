@@ -21,6 +21,20 @@ function later() {                          // browsers stop pages that write th
   waiting = setTimeout(remember, 200);
 }
 
+function opening() {                        // where verdicts vary: of several sections the one with most of both outcomes
+  const found = new Map();
+  for (const row of rows) {
+    const counts = entry(found, JSON.stringify([row.paper, row.section]), () => ({failed: 0, right: 0, unscored: 0, people: 0}));
+    counts[outcome(counting(row))]++;
+    counts.people += row.human.length > 0;
+  }
+  const varied = [...found].map(([key, n]) => [key, Math.min(n.failed, n.right), n.people]).sort((x, y) => y[1] - x[1]);
+  if (found.size < 2 || !varied[0][1]) return;
+  const [paper, section] = JSON.parse((varied.find(([, n, people]) => people && 2 * n >= varied[0][1]) ?? varied[0])[0]);
+  state.paper.add(paper);
+  state.section.add(section);
+}
+
 function restore() {
   const query = new URLSearchParams(location.hash.slice(1)), lost = [];
   const take = (key, known, what) => query.getAll(key).filter(v => known(v) || void lost.push(`${what} “${plain(v, 80)}”`));
@@ -38,6 +52,7 @@ function restore() {
   const keys = ["d", ...Object.values(FACETS), ...Object.values(SINGLE)];
   for (const key of new Set(query.keys())) if (!keys.includes(key)) lost.push(`setting “${plain(key, 80)}”`);
   if (state.compare && state.compare !== "models" && (state.a === undefined || state.b === undefined)) meet();
+  if (!location.hash) opening();
   $("search").value = state.search;
   apply();
   sort();

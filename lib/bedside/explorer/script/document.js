@@ -23,6 +23,17 @@ const kindOf = new Map(rows.map(r => [r, JSON.stringify([r.paper, r.section, r.b
 
 const word = v => !v ? "(no verdict)" : v.status === "graded" ? v.value : `(${v.status})`;
 const outcome = v => v?.right === true ? "right" : v?.right === false ? "failed" : "unscored";
+const scoreOf = v => v?.status !== "graded" ? null : v.score ?? (v.value !== "" && isFinite(v.value) ? Number(v.value) : null);
+const band = v => v?.score == null ? "" : BANDS.findLast(([, from]) => v.score >= from)[0];
+const lacks = c => c.points > 0 ? c.said === "not met" : c.points < 0 && c.said === "met";
+const byName = new Set(rows.flatMap(r => r.verdicts.flatMap(v => (v.criteria ?? []).map(c => c.text)))).size > MANY ? "group" : "text";
+const failedOf = v => [...new Set((v?.criteria ?? []).filter(lacks).map(c => c[byName]))];
+// how far judges that graded a reply are apart: of scores in points, else 1 or 0
+function apart(row) {
+  const graded = row.verdicts.filter(v => v.status === "graded"), scores = graded.map(v => v.score);
+  if (graded.length < 2) return 0;
+  return scores.every(Number.isFinite) ? Math.max(...scores) - Math.min(...scores) : Number(disagree(row));
+}
 // whether judges that graded a reply say different things of it
 const disagree = row => new Set(row.verdicts.filter(v => v.status === "graded").map(v => v.right ?? v.value)).size > 1;
 const several = rows.some(row => row.verdicts.filter(v => v.status === "graded").length > 1);
@@ -34,7 +45,8 @@ const counting = row => state.judge.size ? row.verdicts.find(v => state.judge.ha
 // The values that each facet offers: value -> the papers where it occurs, later its elements.
 const offered = Object.fromEntries(Object.keys(FACETS).map(f => [f, new Map()]));
 for (const row of rows) {
-  const values = {...row, judge: row.verdicts.map(v => v.judge), verdict: [...row.verdicts.map(word), word(counting(row))]};
+  const values = {...row, judge: row.verdicts.map(v => v.judge), verdict: [...row.verdicts.map(word), word(counting(row))],
+    score: row.verdicts.map(band), criterion: row.verdicts.flatMap(failedOf)};
   for (const facet in FACETS)
     for (const value of [values[facet]].flat()) entry(offered[facet], value, () => ({papers: new Set()})).papers.add(row.paper);
 }

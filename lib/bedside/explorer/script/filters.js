@@ -9,14 +9,15 @@ function facet(name) {
   const box = make("div", {role: "group", "aria-label": name, className: "choices"});
   const by = value => name === "model" ? makers.get(value) : "", order = (x, y) => placeOf(by(x)) - placeOf(by(y)) || compare(x, y);
   const rest = make("div", {className: "rest"}, make("p", {className: "soft"}, "not models"));
-  for (const [value, choice] of [...offered[name]].sort(([x], [y]) => name === "paper" ? 0 : order(x, y))) {
+  const bands = BANDS.map(([b]) => b), sorted = {paper: () => 0, score: (x, y) => bands.indexOf(x) - bands.indexOf(y)}[name] ?? order;
+  for (const [value, choice] of [...offered[name]].sort(([x], [y]) => sorted(x, y))) {
     const shown = bdi((name === "paper" && papers.get(value)) || value || "(none)");
     choice.label = option("checkbox", shown, on => state[name][on ? "add" : "delete"](value));
     (name === "model" && by(value) !== "model" ? rest : box).append(choice.label);
   }
   box.append(rest);
   const open = name === "paper" || (offered[name].size <= 12 && !narrow.matches);
-  return make("details", {open}, make("summary", {}, name, " ", span("n")), box);
+  return make("details", {open, hidden: offered[name].size < 2}, make("summary", {}, name, " ", span("n")), box);
 }
 
 function put(label, on, n, disabled = false) {      // writes only what changed, since there may be many

@@ -10,6 +10,7 @@ function line(...sides) {                    // each a row and its verdict
   return {sides, row, verdict, other, verdictB, passes: true, paper: papers.get(row.paper) ?? row.paper, section, item, category,
     configuration, model, title, human: labels(row, verdict) + (b && ` | ${b}`),
     mark: signs(sides),
+    score: verdict?.score ?? null, apart: !other ? apart(row) : 0,
     word: word(verdict), outcome: outcome(verdict), wordB: word(verdictB), outcomeB: outcome(verdictB)};
 }
 
@@ -50,13 +51,20 @@ function across() {                         // a line for each item and configur
   });
 }
 
+// failures come first, and of them those that score lowest
+const worst = l => Object.keys(OUTCOMES).indexOf(l.outcome);
+const worse = (x, y) => worst(x) - worst(y) || (scoreOf(x.verdict) ?? 0) - (scoreOf(y.verdict) ?? 0);
+
 let made = {key: null, lines: []};
 function lines() {
   const key = JSON.stringify([state.compare, state.a, state.b, [...state.judge], state.compare === "models" && [...state.model]]);
   if (made.key !== key)
-    made = {key, lines: state.compare === "models" ? across() : state.compare ? pairs() : rows.map(r => line([r, counting(r)]))};
+    made = {key, lines: state.compare === "models" ? across() : state.compare ? pairs() : rows.map(r => line([r, counting(r)])).sort(worse)};
   return made.lines;
 }
+
+const valuesOf = {verdict: (r, v) => word(v), score: (r, v) => band(v), criterion: (r, v) => failedOf(v)};      // others are a row's own
+for (const facet in FACETS) valuesOf[facet] ??= r => r[facet];
 
 function filters() {                        // those in use: name, what must hold of a row and its verdict
   const used = [];
@@ -64,7 +72,7 @@ function filters() {                        // those in use: name, what must hol
     if (state[facet].size && facet !== subject()) {
       const chosen = state[facet];
       used.push({name: facet, holds: facet === "judge" ? r => r.verdicts.some(v => chosen.has(v.judge))
-        : facet === "verdict" ? (r, v) => chosen.has(word(v)) : r => chosen.has(r[facet])});
+        : (r, v) => [valuesOf[facet](r, v)].flat().some(value => chosen.has(value))});
     }
   if (state.outcome) used.push({name: "outcome", holds: (r, v) => outcome(v) === state.outcome});
   if (state.differs) used.push({name: "differs", holds: differs});
@@ -77,7 +85,11 @@ const inPair = {"": () => true, both: l => l.outcome === "failed" && l.outcomeB 
   a: l => l.outcome === "failed" && l.outcomeB === "right", b: l => l.outcome === "right" && l.outcomeB === "failed",
   differ: l => l.verdict?.status === "graded" && l.verdictB?.status === "graded" && l.word !== l.wordB};
 const chosenOf = key => l => state.compare === "models" ? !key || l.missed === key : inPair[key](l);
-const choices = () => state.compare === "models" ? MISSED : PAIRS;
+function choices() {                        // a pair is named by whose reply failed, or by who says so
+  if (state.compare === "models") return MISSED;
+  const named = (x = "") => state.compare === "judge" ? `failed by ${plain(x, 60)} alone` : `only ${plain(x, 60)}’s reply failed`;
+  return {...PAIRS, a: named(state.a), b: named(state.b)};
+}
 
 /* One pass over the lines. A line passes when all filters hold (of several sides: on one of them). What a facet's choice
    would show counts lines that fail no filter but, at most, that facet's own. */
@@ -86,8 +98,7 @@ function pass(used) {
   const only = new Map(), passing = [];
   const bump = (map, value) => map.set(value, (map.get(value) ?? 0) + 1), seen = [], failing = [];
   const once = (name, value) => seen.includes(value) || (seen.push(value), bump(counts[name], value));      // for each line
-  const values = {outcome: (r, v) => outcome(v), differs, disagree, verdict: (r, v) => word(v)};
-  for (const facet in FACETS) values[facet] ??= r => r[facet];
+  const values = {...valuesOf, outcome: (r, v) => outcome(v), differs, disagree};
   const names = Object.keys(counts).filter(f => f !== "judge"), others = used.filter(u => u.name !== "judge");
   const missed = (row, verdict) => {        // the one filter that fails, "" if none does, null if several do
     let failing = "";
@@ -108,7 +119,7 @@ function pass(used) {
     for (const name of names) {
       seen.length = 0;
       for (let i = 0; i < sides.length; i++)
-        if (failing[i] === "" || failing[i] === name) once(name, values[name](sides[i][0], sides[i][1]));
+        if (failing[i] === "" || failing[i] === name) for (const value of [values[name](sides[i][0], sides[i][1])].flat()) once(name, value);
     }
     if (state.compare !== "judge") {        // another judge brings other verdicts, so each is tried
       seen.length = 0;

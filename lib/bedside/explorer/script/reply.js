@@ -26,7 +26,8 @@ const block = (b, under = section) => under(b.label, Object.hasOwn(shapes, b.kin
 const facts = (...parts) => make("p", {className: "fact"}, ...parts.filter(Boolean).flatMap((p, i) => [i ? " · " : "", p]));
 const quoted = (label, string) => string ? [soft(label), text(string)] : [];
 const judged = (who, v, ...more) => make("div", {className: "verdict"}, facts(make("b", {}, bdi(who)),
-  bdi(v.status === "graded" ? v.value : v.status), ...more), ...quoted("reason", v.reason), ...quoted("raw reply", v.raw));
+  bdi(v.status === "graded" ? v.value : v.status), ...more), ...quoted("reason", v.reason),
+  ...v.criteria ? [] : quoted("raw reply", v.raw));
 const graded = v => span(outcome(v), OUTCOMES[outcome(v)]);
 
 function turn(t, i) {
@@ -40,6 +41,17 @@ function verdict(row, v) {
   const box = judged(v.judge, v, graded(v), differs(row, v) && "≠ differs from human", card && span("soft", bdi(card)));
   box.append(judgesExchange(v));
   return box;
+}
+
+function criteria(row) {                    // a table: what each judge says of each criterion
+  const judges = row.verdicts.filter(v => v.criteria), cells = judges.map(v => new Map(v.criteria.map(c => [c.id, c])));
+  const of = c => c.points ? `${c.text} (${c.points > 0 ? "+" : ""}${c.points})` : c.text;
+  const cell = c => make("td", {className: c && lacks(c) ? "failed" : ""}, c ? plain(c.said) : "");
+  const head = ["criterion", ...judges.map(v => v.judge)].map(h => make("th", {scope: "col"}, bdi(h)));
+  const body = judges[0].criteria.map(({id}) => make("tr", {}, make("th", {scope: "row"}, text(of(cells[0].get(id)))),
+    ...cells.map(known => cell(known.get(id)))));
+  return make("div", {className: "wide"}, make("table", {className: "aligned"}, make("thead", {}, make("tr", {}, ...head)),
+    make("tbody", {}, ...body)));
 }
 
 function heading(title) {                   // whole; a very long one is folded after some lines
@@ -65,7 +77,9 @@ function parts(row, side = "", v) {
     found.set(`dialogue ${i}`, make("h4", {}, bdi(b.label)));
     b.turns.forEach((t, k) => found.set(`dialogue ${i} ${k}`, turn(t, k)));
   });
-  found.set("verdicts", section("verdicts", ...row.verdicts.map(v => verdict(row, v)), row.verdicts.length ? "" : "none"));
+  if (row.verdicts.some(v => v.criteria)) found.set("criteria", section("criteria", criteria(row)));
+  found.set("verdicts", section("verdicts", row.verdicts.length
+    ? make("div", {className: "judges"}, ...row.verdicts.map(v => verdict(row, v))) : "none"));
   if (row.more.length)
     found.set("more", section("other questions to the judges", ...row.more.map(m => judged(m.task, m, bdi(m.judge)))));
   if (row.human.length)

@@ -3,14 +3,13 @@
 $("app").hidden = false;
 document.querySelector(".frame nav").hidden = window.parent !== window;      // a notebook shows this page, and no other
 $("filters").hidden = narrow.matches;
-$("rates").open = !narrow.matches;
 $("facets").append(...Object.keys(FACETS).map(facet));
 $("outcome").append(...["", ...Object.keys(OUTCOMES)].map(value =>
   option("radio", span("", OUTCOMES[value] ?? "all"), () => { state.outcome = value; }, {name: "outcome"})));
 $("differs").append(option("checkbox", span("", "judge differs from human"), on => { state.differs = on; }),
   option("checkbox", span("", "judges disagree"), on => { state.disagree = on; }));
 $("compare").append(...Object.entries(COMPARED).map(([value, name]) => make("option", {value}, name)));
-const table = new Tabulator("#table", {data: [], columns: [], height: "100%", rowHeight: 30, layout: "fitColumns",
+const table = new Tabulator("#table", {data: [], columns: [], height: "100%", rowHeight: 44, layout: "fitColumns",
   keybindings: false, nestedFieldSeparator: false, columnHeaderSortMulti: false, renderVerticalBuffer: 120});      // pixels: rows out of sight cost time too
 await new Promise(built => table.on("tableBuilt", built));
 const holder = $("table").querySelector(".tabulator-tableholder");

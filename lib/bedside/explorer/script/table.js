@@ -1,7 +1,8 @@
 // The table
 
 const COLUMNS = [["paper", 90], ["section", 90], ["item", 95], ["category", 90], ["configuration", 112], ["model", 95],
-  ["title", 0, "question"], ["word", 80, "verdict"], ["outcome", 97], ["wordB", 98, "verdict B"], ["outcomeB", 112, "outcome B"],
+  ["title", 0, "question"], ["score", 72, "score, %"], ["word", 80, "verdict"],
+  ["outcome", 97], ["apart", 112, "judges apart"], ["wordB", 98, "verdict B"], ["outcomeB", 112, "outcome B"],
   ["human", 85], ["mark", 62]];
 const compare = new Intl.Collator("en", {numeric: true}).compare, ranks = new Map();
 let listed = [], layout = null, chosen = null, ordered = null;
@@ -24,20 +25,25 @@ const isSlim = () => wide.matches && !$("detail").hidden;
 
 function asked() {                          // the columns that a comparison has
   const many = state.compare === "models", most = narrow.matches || isSlim() ? 96 : 160;
+  const seen = lines().filter(l => l.passes);
+  const varies = ([field]) => ["title", "outcome", "outcomeB"].includes(field) || seen.some(l => (l[field] ?? "") !== (seen[0][field] ?? ""));
   const without = many ? ["model", "word", "outcome", "wordB", "outcomeB", "human"]
     : state.compare ? [subject()] : ["wordB", "outcomeB"];
   const models = many ? modelsHere().map(m => [columnOf(m), Math.min(most, Math.max(96, 8 * m.length + 24)), m]) : [];
-  return [...COLUMNS.filter(([field]) => !without.includes(field)), ...models];
+  if (seen.some(l => l.score !== null)) without.push("word");        // which it says in other words
+  return [...COLUMNS.filter(([field]) => !without.includes(field)).filter(varies), ...models];
 }
 
 const isOutcome = field => field.startsWith("outcome") || field.startsWith("model:");
-const told = (field, value = "", most) => isOutcome(field) && Object.hasOwn(OUTCOMES, value) ? OUTCOMES[value] : plain(value, most);
+const told = (field, value, most) => isOutcome(field) && Object.hasOwn(OUTCOMES, value)
+  ? most === 60 && field === "outcome" && (narrow.matches || isSlim()) ? OUTCOMES[value][0] : OUTCOMES[value]      // its sign
+  : field === "apart" ? value > 1 ? String(+value.toFixed(1)) : value ? "≠" : "" : plain(String(value ?? ""), most);
 
 function columns() {                        // false if they are as they were
   const slim = isSlim(), hidden = [];
   if (slim || narrow.matches)
-    hidden.push("paper", "section", "category", "human", "word", "wordB", slim ? "title" : "item", slim && state.compare ? "model" : "",
-      slim && state.compare === "models" ? "" : "configuration");
+    hidden.push("paper", "section", "category", "human", "word", "wordB", "apart", "item", slim && state.compare ? "model" : "",
+      "configuration", ...narrow.matches ? ["mark", state.compare ? "model" : ""] : []);
   else if (state.compare === "models") hidden.push("category", ...(wide.matches ? [] : ["paper", "section"]));
   else if (!wide.matches) hidden.push("paper", "category", "human");      // the outcome is worth more in sight
   const chosen = asked().filter(([field]) => !hidden.includes(field)), key = JSON.stringify([slim, chosen]);
@@ -45,14 +51,14 @@ function columns() {                        // false if they are as they were
   layout = key;
   table.setData([]);                        // an empty table takes its columns faster
   table.setColumns(chosen.map(([field, width, title = field]) => ({
-    field, title, headerSortTristate: true, ...(field === (slim ? "item" : "title") ? {minWidth: slim ? 90 : 110} : {width}),
+    field, title, headerSortTristate: true, ...(field === "title" ? {minWidth: 110, cssClass: "question"} : {width: field === "outcome" && (slim || narrow.matches) ? 38 : width}),
     titleFormatter: cell => make("button", {type: "button", title: `sort by ${plain(title)}`}, plain(title)),
     formatter: cell => {
       const value = cell.getValue();
       return make("span", {dir: "auto", className: isOutcome(field) && Object.hasOwn(OUTCOMES, value) ? value : "",
-        title: told(field, value, 1000)}, told(field, value));
+        title: told(field, value, 1000)}, told(field, value, field === "title" ? 240 : 60));
     },
-    sorter: (x, y) => rank(field, x) - rank(field, y)})));
+    sorter: ["score", "apart"].includes(field) ? (x, y) => (x ?? Infinity) - (y ?? Infinity) : (x, y) => rank(field, x) - rank(field, y)})));
   sort();
   draw();
   return true;

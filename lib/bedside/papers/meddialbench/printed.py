@@ -18,6 +18,7 @@ from .design import BASELINE, Design
 
 N, DRAWN = 85, 107  # cases kept, and cases they were selected from (section 3.3)
 MODELS = ["GPT-5.4", "Claude", "DeepSeek", "Gemini", "Qwen"]
+APART = "ask little less ask much"
 EFFICIENT, EXHAUSTIVE = ["Claude", "Gemini"], ["GPT-5.4", "DeepSeek"]  # questioning (4.1)
 
 
@@ -56,22 +57,17 @@ def drops(run: Run) -> pd.DataFrame:
     return 100 * (right.loc[BASELINE] - right).drop(index=BASELINE) / N
 
 
-def contrast(weights: Mapping[tuple[str, str], float]) -> stats.Interval:
-    """A weighted sum of accuracies of Table 9, {(configuration, model): weight}, in points.
+def contrast(weights: pd.Series) -> stats.Interval:
+    """A weighted sum of accuracies of Table 9, by (configuration, model), in points.
 
     Limits by MOVER (Donner and Zou 2012) from Wilson's, as if each cell had cases of its own: the
-    paper's share theirs, which table 9 doesn't show, so that they are rather too wide.
+    paper's share theirs, which Table 9 doesn't show, so that they are rather too wide.
     """
-    right, total, below, above = counts(), 0.0, 0.0, 0.0
-    for (configuration, model), weight in weights.items():
-        i = stats.wilson(int(right.at[configuration, model]), N)
-        value, ends = 100 * weight * i.value, sorted([100 * weight * i.low, 100 * weight * i.high])
-        total, below, above = (
-            total + value,
-            math.hypot(below, value - ends[0]),
-            math.hypot(above, ends[1] - value),
-        )
-    return stats.Interval(total, total - below, total + above, N)
+    of = [stats.wilson(int(counts().at[cell]), N)[:3] for cell in weights.index]
+    value, *ends = 100 * weights.to_numpy() * np.array(of).T
+    low, high = np.sort(ends, axis=0)
+    middle, off = value.sum(), np.hypot.reduce([value - low, high - value], axis=1)
+    return stats.Interval(middle, middle - off[0], middle + off[1], N)
 
 
 def strategies(levels: Mapping[str, str]) -> dict[tuple[str, str], stats.Interval]:
@@ -79,20 +75,18 @@ def strategies(levels: Mapping[str, str]) -> dict[tuple[str, str], stats.Interva
 
     levels: {a behaviour's name: its configuration}, two of them; the last row is their difference.
     """
-    rows, gaps = {}, {}
+
+    def loss(models, level):
+        cells = {(c, m): w for m in models for c, w in ((BASELINE, 1), (level, -1))}
+        return pd.Series(cells) / len(models)
+
+    rows, gaps = {}, []
     for name, level in levels.items():
-        column = f"mean loss to {name}"
-        for kind, models in {"ask little": EFFICIENT, "ask much": EXHAUSTIVE}.items():
-            cells = {(c, m): w / 2 for m in models for c, w in ((BASELINE, 1), (level, -1))}
-            rows[f"models that {kind}", column] = contrast(cells)
-            gaps[kind, level] = cells
-        little, much = gaps["ask little", level], gaps["ask much", level]
-        gaps[level] = little | {cell: -w for cell, w in much.items()}
-        rows["ask little less ask much", column] = contrast(gaps[level])
-    first, last = (gaps[level] for level in levels.values())
-    apart = {c: last.get(c, 0) - first.get(c, 0) for c in {**first, **last}}
-    column = "{1} less {0}".format(*levels)
-    rows["ask little less ask much", column] = contrast({c: w for c, w in apart.items() if w})
+        little, much = loss(EFFICIENT, level), loss(EXHAUSTIVE, level)
+        gaps.append(little.sub(much, fill_value=0))
+        of = {"models that ask little": little, "models that ask much": much, APART: gaps[-1]}
+        rows |= {(row, f"mean loss to {name}"): contrast(cells) for row, cells in of.items()}
+    rows[APART, "{1} less {0}".format(*levels)] = contrast(gaps[1].sub(gaps[0], fill_value=0))
     return rows
 
 

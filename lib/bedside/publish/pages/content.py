@@ -22,7 +22,7 @@ APART = {  # what is counted apart from the papers' claims, by claims.RANKS: its
     "consistency": ("printed numbers against each other", "kind=consistency"),
     "summary": ("a third party’s summary", "of=summary&kind=claim"),
     "data": ("the released data", "of=data&kind=claim"),
-    "finding": ("this project’s own questions (found, not found)", "kind=finding"),
+    "finding": ("this project’s own questions", "kind=finding"),
 }
 WORST = {  # the word for a finding whose claims have several verdicts
     "differs": "Contradicted in part",
@@ -58,6 +58,7 @@ class Pages:
         self.up = "../" if site else "../../../" if self.of_run else "../../"
         self.explorer, self.executed = sample or self.of_run, self.of_run or (site and sample)
         self.letters = self.profile == "public" and not self.of_run
+        self.beside = self.letters and not site  # the explorer, once it is built
         present = {e["paper"] for e in self.entries.values()}
         self.studies = {p: e for p, e in paths.papers().items() if p in present}
         asked = [{m for e in self.entries.values() for m in e.get(k, ())} for k in MODELS]
@@ -91,6 +92,7 @@ class Pages:
         named = {p: e["name"] for p, e in self.studies.items()}
         linked = pages(named, self.explorer, self.across)
         bare = name == "across" or self.folds and name in ("index", "paper")
+        bare |= name == "claims" and all(c["basis"] != "run" for c in self.claims)
         told, paper = fields.pop("told", ABOUT), fields.get("paper", "")
         about = {"frame": frame(linked, here, () if bare else self.asked, root, told, paper)}
         about |= {"named": named, "ledger": claims, "published": published, "script": ""}
@@ -202,7 +204,7 @@ class Pages:
             "reads": settings.profiles()[self.profile]["about"],
             "stands": _stands(self.claims),
             "scope": scope.counted(self.entries, self.folder),
-            "apart": [(counts[r], *told) for r, told in APART.items() if any(counts[r].values())],
+            "apart": [(n, *told) for r, told in APART.items() if (n := sum(counts[r].values()))],
             "changed": {" ".join(f"{k.upper()}={v}" for k, v in pairs) for pairs in given},
             "sources": {
                 "that this run read": {n: e for n, e in known.items() if n in used},

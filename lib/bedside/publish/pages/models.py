@@ -45,20 +45,19 @@ def part(folder: Path, runs: list[comparison.Compared]) -> dict[str, Any]:
         "judges": _records(ours.drop_duplicates(["study", "profile", "judge"])),
         **{kind: _records(made[kind]) for kind in ("outcomes", "failures", "differences", "costs")},
         "fails_at": {s.name: s.fails_at for run in runs for s in run.studies},
-        "lacking": comparison.lacking(runs),
+        "lacking": [*comparison.differing(runs), *comparison.lacking(runs)],
         "files": list(files.values()),
         "drawn": drawing(folder / "models", "The models in each study") if drawn.any() else None,
     }
 
 
-def write_compared(folder: Path, names: list[str]) -> Path:
-    """Write the page that compares runs by name into a folder; return its path."""
-    runs = [comparison.named(name) for name in names]
+def write_compared(folder: Path, runs: list[comparison.Compared]) -> Path:
+    """Write the page that compares runs into a folder; return its path."""
     folder.mkdir(parents=True, exist_ok=True)
     made = part(folder, runs)
     text = template(HERE / "compared.html.j2").render(
         frame=frame({"index.html": "Compared"}, "index.html", made["names"]),
-        runs=names,
+        runs=[run.name for run in runs],
         models=made,
     )
     paths.write(folder / "index.html", prompts.plain(text))
