@@ -380,20 +380,6 @@ def test_a_sheet_without_its_data_shows_what_the_files_say(tmp_path, monkeypatch
     assert "make data PROFILE=public" in html and rows["Ann"]["survey 1.3 check"] == "right"
 
 
-def test_what_somebody_edited_is_not_overwritten(given, tmp_path):
-    given("Ann", _1_2=2)
-    overview.write(tmp_path)
-    table, page = tmp_path / "class.csv", tmp_path / "class.html"
-    for path in (table, page):
-        path.write_text(edited := "my own marks")
-        with pytest.raises(BedsideError, match=rf"{path.name}.* Rename"):
-            overview.write(tmp_path)
-        assert path.read_text() == edited
-        table.unlink()
-        page.unlink(missing_ok=True)
-        overview.write(tmp_path)
-
-
 def test_the_command(given, tmp_path, capsys):
     for folder, why in ((tmp_path / "none", "no folder"), (tmp_path, "nobody has handed in")):
         with pytest.raises(SystemExit):
