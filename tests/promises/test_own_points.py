@@ -73,6 +73,9 @@ def test_scores_below_0_stay_as_they_are(endpoint, tmp_path, monkeypatch):
         str(tmp_path / "mine.csv"), **given, models="m", judge="m", rubric=str(tmp_path / "r.csv")
     )
     assert found.scores["value"].tolist() == [-200] * 2
+    asked = endpoint.bodies[-1]["response_format"]["json_schema"]["schema"]["properties"]
+    assert list(asked) == ["criterion_1", "criterion_2", "criterion_3"]
+    assert found.own.lowest == -2.5  # of 2 possible points
     assert found.scores["low"].ge(-250).all() and found.pairs["value"].iloc[0] == 0
     assert own.compared("mine").studies[0].replies["score"].eq(-2).all()
 
