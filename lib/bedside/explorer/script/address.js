@@ -21,16 +21,17 @@ function later() {                          // browsers stop pages that write th
   waiting = setTimeout(remember, 200);
 }
 
-function opening() {                        // where verdicts vary: of several sections the one with most of both outcomes
+function opening() {                        // where verdicts vary: the first section with labels and ten of both outcomes
   const found = new Map();
   for (const row of rows) {
     const counts = entry(found, JSON.stringify([row.paper, row.section]), () => ({failed: 0, right: 0, unscored: 0, people: 0}));
     counts[outcome(counting(row))]++;
     counts.people += row.human.length > 0;
   }
-  const varied = [...found].map(([key, n]) => [key, Math.min(n.failed, n.right), n.people]).sort((x, y) => y[1] - x[1]);
-  if (found.size < 2 || !varied[0][1]) return;
-  const [paper, section] = JSON.parse((varied.find(([, n, people]) => people && 2 * n >= varied[0][1]) ?? varied[0])[0]);
+  const varied = [...found].map(([key, n]) => [key, Math.min(n.failed, n.right), n.people]).filter(([, n]) => n);
+  if (found.size < 2 || !varied.length) return;
+  const most = varied.reduce((x, y) => y[1] > x[1] ? y : x);
+  const [paper, section] = JSON.parse((varied.find(([, n, people]) => people && n >= 10) ?? most)[0]);
   state.paper.add(paper);
   state.section.add(section);
 }
