@@ -254,6 +254,7 @@ def measure(tmp_path, monkeypatch):
         run.models = list(models)
         if own:
             run.judge, run.judges, run.criteria, run.measure = "j", ["j"], {}, "right, %"
+            run.lowest = 0
         return told(function(run, frame))
 
     return measured

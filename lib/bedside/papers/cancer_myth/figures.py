@@ -45,6 +45,7 @@ def in_plane(rows):
 def tradeoff(rows):
     """Correction against over-correction, with arrows from systems to the same with their cures."""
     figure, ((ax,),) = plots.figure((6, 5.6))
+    figure.get_layout_engine().set(h_pad=0.08)  # the label stands above the axes
     rows = in_plane(rows[rows["source"] != "recomputed"]).assign(low=None, high=None)
     labels = {"xlabel": "left alone, % of the sound questions"}
     labels["ylabel"] = "corrected, % of the false presuppositions"
