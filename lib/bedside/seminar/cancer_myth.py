@@ -173,7 +173,7 @@ class Sheet(sheets.Sheet):
         )
         made["all"] = made.sum(axis=1)
         made.loc["all"] = made.sum()
-        return made
+        return made.rename_axis(columns="answers")
 
     def kappas(self, given):
         """Kappa computed by the library, on two and on three grades."""
@@ -198,7 +198,7 @@ class Sheet(sheets.Sheet):
     def printed(self):
         """Table 1 of the summary of version 2: the two columns of the trade-off."""
         wide = self.run.published("v2 Table 1").pivot(index="row", columns="column", values="value")
-        return wide.loc[list(CURES), list(SETS[:2])]
+        return wide.loc[list(CURES), list(SETS[:2])].rename_axis(index=None, columns="system")
 
     def tradeoff(self, given):
         """The printed pairs in the plane of questions left alone and of correction."""

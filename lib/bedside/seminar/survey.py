@@ -168,7 +168,7 @@ class Sheet(sheets.Sheet):
         made.columns = ["Doctor 3 gives a label", "Doctor 3 gives none"]
         made["all"] = made.sum(axis=1)
         made.loc["all"] = made.sum()
-        return made
+        return made.rename_axis(columns="paragraphs")
 
     def points(self):
         """Mean points of the 25 whole answers of FIRST, over the physicians, by question."""
