@@ -262,7 +262,7 @@ def data(profile="public", mirror="", names=""):
 
 
 def plan(given, paper=""):
-    """Print calls, tokens and cost of all replies that are not recorded, without a call."""
+    """Print calls, tokens and cost of replies that are not recorded yet; no model is called."""
     from .asking import registry
     from .build import plans
 

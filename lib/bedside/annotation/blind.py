@@ -62,7 +62,8 @@ def candidates(rows, task, tiny=False):
     there = [row for row in rows if task.takes(row) and row["reply_status"] == ""]
     if short := [row for row in there if any(isinstance(block, str) for block in row["shared"])]:
         raise BedsideError(
-            f"row {short[0]['id']!r} has only keys of shared blocks; give annotation.rows(document)"
+            f"row {short[0]['id']!r} refers to shared texts but doesn't include them. Pass the rows"
+            " of annotation.rows(document)"
         )
     known = {
         model for profile in paths.profiles().values() for model in profile.get("recorded", ())

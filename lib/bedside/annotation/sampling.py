@@ -148,7 +148,7 @@ def assigned(raters, batches):
     names = members(raters)
     if batches < 1 or not names or len(names) % batches:
         raise BedsideError(
-            f"batches is {batches} for {len(names)} raters; give a number of batches by which the"
-            " raters can be divided, 10 for example for 30 raters, or 0: all label the same"
+            f"BATCHES is {batches}, but there are {len(names)} raters. Give a number that divides"
+            " the raters evenly, such as 10 for 30 raters, or 0 if all label the same sample"
         )
     return {name: place % batches + 1 for place, name in enumerate(names)}

@@ -51,7 +51,7 @@ def parsed(text: str) -> ast.expr:
     try:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as e:
-        raise BedsideError(f"{text!r} is no expression: {e}") from None
+        raise BedsideError(f"{text!r} isn't an expression: {e}") from None
 
 
 def mentions(text: str) -> set[str]:
@@ -163,7 +163,7 @@ def _function(node, names):
         function = names[choose(node.id, names, "function")]
         if callable(function):
             return function
-        raise BedsideError(f"{node.id} is no function")
+        raise BedsideError(f"{node.id!r} isn't a function. Write it without brackets")
     if isinstance(node, ast.Attribute) and node.attr in METHODS:
         of = _value(node.value, names)
         if isinstance(of, Rounded | pd.Series | pd.DataFrame):

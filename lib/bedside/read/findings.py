@@ -64,7 +64,9 @@ def load(paper: str, folder: Path | None = None) -> list[Finding]:
         try:
             finding = _finding(paper, id, entry, (folder or paths.FIGURES / "public") / paper)
             if (other := found.setdefault(finding.rank, finding)) is not finding:
-                raise BedsideError(f"rank {finding.rank} is that of {other.id}, too")
+                raise BedsideError(
+                    f"rank {finding.rank} is already used by {other.id}. Give each finding its own"
+                )
         except (BedsideError, ValueError) as e:
             raise BedsideError(f"{paths.rel(path)}, {id}: {e}") from None
     return [found[rank] for rank in sorted(found)]

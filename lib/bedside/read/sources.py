@@ -275,9 +275,11 @@ def first_items(run: Any, frame: "pd.DataFrame", whole: bool = False) -> "pd.Dat
 
     Raises BedsideError if an item occurs twice or has an empty cell.
     """
-    if (bad := frame[frame["item"].duplicated() | frame.isna().any(axis=1)]).size:
-        lacks = f"lacks one of {', '.join(frame.columns)}"
-        raise BedsideError(f"item {bad['item'].iloc[0]!r} occurs twice, or {lacks}")
+    if (twice := frame.loc[frame["item"].duplicated(), "item"]).size:
+        raise BedsideError(f"item {twice.iloc[0]!r} occurs twice. Keep one row for it")
+    if (bad := frame[frame.isna().any(axis=1)]).size:
+        lacks = ", ".join(bad.columns[bad.iloc[0].isna()])
+        raise BedsideError(f"item {bad['item'].iloc[0]!r} has nothing in {lacks}. Fill it in")
     most = len(frame) if whole or not run.limit else run.limit
     return frame.head(most).reset_index(drop=True)
 

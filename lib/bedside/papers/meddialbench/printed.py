@@ -18,7 +18,7 @@ from .design import BASELINE, Design
 
 N, DRAWN = 85, 107  # cases kept, and cases they were selected from (section 3.3)
 MODELS = ["GPT-5.4", "Claude", "DeepSeek", "Gemini", "Qwen"]
-APART = "ask little less ask much"
+APART = "difference, little minus much"
 EFFICIENT, EXHAUSTIVE = ["Claude", "Gemini"], ["GPT-5.4", "DeepSeek"]  # questioning (4.1)
 
 

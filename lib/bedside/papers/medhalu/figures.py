@@ -58,7 +58,7 @@ def notes(rows, width=plots.WIDE):
                     ax.annotate(f"{x:.0f}", (x, k + up), fontweight=weight, **about, **place)
         ax.set(yticks=range(len(LLMS)), xlim=(-9, 112), xticks=[0, 50, 100], ylim=(-0.6, 2.6))
         ax.set_yticklabels(reversed(LLMS))
-        plots.titled(ax, dataset, xlabel="% flagged as hallucinated")
+        plots.titled(ax, dataset, xlabel="% flagged, bar: no reason")
     plots.legend_below(figure)
     return figure
 

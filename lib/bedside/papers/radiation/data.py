@@ -203,4 +203,6 @@ def _nearest(number, text, terms):
 
 
 def _unread(number, why):
-    return BedsideError(f"{REFERENCE_FILE}, row {number}: {why}")
+    return BedsideError(
+        f"{REFERENCE_FILE}, row {number}: {why}. Fetch the file anew: make data PROFILE=public"
+    )
