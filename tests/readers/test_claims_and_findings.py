@@ -110,7 +110,12 @@ def test_printed_numbers_and_cells_are_filled_in(written):
         ("findings", "FINDINGS", FINDING.replace("raw", "raw | .0q"), "f: .*is no format"),
         ("findings", "FINDINGS", FINDING.replace('"a"', '"c-9"'), "f: unknown claim 'c-9'"),
         ("findings", "FINDINGS", FINDING.replace('"t"', '""'), "f: .*in output"),
-        ("findings", "FINDINGS", FINDING + FINDING.replace("[f]", "[g]"), "g: rank 1 is that of f"),
+        (
+            "findings",
+            "FINDINGS",
+            FINDING + FINDING.replace("[f]", "[g]"),
+            "g: rank 1 is already used by f",
+        ),
         ("findings", "FINDINGS", FINDING.replace("= 1", "= 6"), "f: .*<= 5, in rank"),
     ],
 )
