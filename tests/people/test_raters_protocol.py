@@ -211,7 +211,7 @@ def test_raters_who_make_no_equal_batches_are_told_and_may_label_the_whole(
     asked = ["TASK=hallucination", "PROTOCOL=1", "SIZE=8", "RATERS=Ann,Ben"]
     with pytest.raises(SystemExit):
         steps.main(["annotate", *asked])
-    assert "10 for 2 raters" in capsys.readouterr().err
+    assert "BATCHES is 10, but there are 2 raters" in capsys.readouterr().err
     command(capsys, *asked, "BATCHES=0")
     pages = [tmp_path / f"annotate/hallucination-{name}.html" for name in ("Ann", "Ben")]
     ids = [{i["id"] for i in data(page.read_text("utf-8"))["items"]} for page in pages]
