@@ -7,9 +7,10 @@ interface is the configuration; the project's export, as JSON, comes back as pag
 import json
 from xml.etree import ElementTree
 
+from .log import REFUSALS
+
 KEYS = ("task", "rater", "hand", "id", "again")
 FIELDS = {"reason": "Reason", "source": "Source that you consulted"}
-REFUSALS = (("u", "undecided", "can't decide"), ("w", "faulty", "the item is faulty"))
 
 
 def configuration(about):
@@ -34,7 +35,7 @@ def configuration(about):
     choices("values", about["choices"], "multiple" if about["several"] else "single")
     if offered := about["types"] or about["labels"]:
         choices("type", offered, "single" if about["types"] else "multiple")
-    choices("refused", REFUSALS, "single")
+    choices("refused", [(key, *of) for key, of in zip("uw", REFUSALS.items())], "single")
     for name, words in FIELDS.items():
         add("TextArea", name=name, toName="reply", placeholder=words)
     ElementTree.indent(view)

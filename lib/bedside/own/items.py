@@ -133,8 +133,14 @@ def _display(own, people):
 
     texts = {(item, c.id): c.text for item, of in own.criteria.items() for c in of}
     return _Display(
-        *(own.name, own.name, SECTION),
-        **dict(category="group", words=words, shared=question, human=human, texts=texts),
+        own.name,
+        own.name,
+        SECTION,
+        category="group",
+        words=words,
+        shared=question,
+        human=human,
+        texts=texts,
     )
 
 

@@ -137,10 +137,8 @@ def summed(verdicts: pd.DataFrame) -> pd.DataFrame:
         )
         lost = [c["status"] for c in criteria if c["points"] and c["status"] != "graded"]
         value = None if lost else bounds(criteria)[0]
-        calls, status = (
-            " ".join(filter(None, dict.fromkeys(part["call"]))),
-            lost[0] if lost else "graded",
-        )
+        calls = " ".join(filter(None, dict.fromkeys(part["call"])))  # one for all, or one each
+        status = lost[0] if lost else "graded"
         rows.append((item, judge, status, value, told, calls, criteria))
     columns = ["item", "judge", "status", "value", "raw", "call", "criteria"]
     return pd.DataFrame(rows, columns=columns)

@@ -24,7 +24,6 @@ LIST = ("pm-012", "pm-106", "pm-018", "pm-013", "pm-027", "pm-007", "pm-029", "p
 BASE = ("pm-050", "pm-027", "pm-005", "pm-062", "pm-051", "pm-106", "pm-102")
 SPECIFIED = ("pm-071", "pm-027", "pm-070", "pm-062", "pm-085", "pm-009")
 MODEL = "GPT-5.3"  # the model of Table 1 that padded lists are compared with
-SIZED = "Gemma-2-9B"  # 2.5: a model of Tables 1 and 2
 
 
 class Sheet(sheets.Sheet):

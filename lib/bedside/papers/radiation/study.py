@@ -16,7 +16,8 @@ from bedside.read.checks import joined, normals
 from . import data, matching, scores
 from .lists import read_all
 
-SITE, VOCABULARY = SHOWN = "site", "vocabulary"
+SITE = "site"
+SHOWN = (SITE, "vocabulary")
 
 
 def inputs(run, whole=False):
