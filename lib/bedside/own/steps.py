@@ -36,8 +36,8 @@ def begun(given: dict) -> tuple[Own, dict]:
     """
     if "questions" not in given:
         raise BedsideError(
-            'name your questions: make study QUESTIONS=mine.csv MODELS="a b" JUDGE=c'
-            " (to try it, take data/sample/own/ten_questions.csv; see docs/own_study.md)"
+            'Name your questions: make study QUESTIONS=mine.csv MODELS="a b" JUDGE=c.'
+            " For a first try, use data/sample/own/ten_questions.csv. See docs/own_study.md."
         )
     given = {n: _from_root(v) if n in FILES and isinstance(v, str) else v for n, v in given.items()}
     if (brought := given.get("answers")) and not there(brought):
@@ -71,7 +71,7 @@ def plan(own: Own) -> None:
         print(f"{model}: {len(mine)} calls, {cost}{priced}")
     for line in plans.notes(calls):
         print(line)
-    print(f"{len(calls)} calls in all; none was made")
+    print(f"{len(calls)} calls in all. No call was made.")
 
 
 def waiting(given: dict) -> tuple[str, list[dict], str, str]:
