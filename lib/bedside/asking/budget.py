@@ -56,7 +56,7 @@ def _state() -> Iterator[dict]:
         except ValueError as e:
             raise StoreError(
                 f"{paths.rel(path)}: the file of spent budgets can't be read ({e}). Delete it"
-                " and run again. BUDGET_TOTAL then starts at 0, so lower it by the amount already spent."
+                " and run again. BUDGET_TOTAL then starts at 0: lower it by the amount spent."
             ) from None
         yield state
         for old in list(state["makes"])[:-MAKES]:
