@@ -22,7 +22,7 @@ LEFT = pd.DataFrame({"item": ["a", "b"], "x": [1, 2]})
 @pytest.mark.parametrize(
     "items, whole, lost",
     [
-        (["a"], "left right", "1 of 2 rows to be joined by item have no counterpart"),
+        (["a"], "left right", "1 of 2 rows have no counterpart when joined by item"),
         (["a"], "left", "the first is 'b'"),
         (["a"], "right", ""),
         (["a", "b", "c"], "left right", "1 of 3 .* the first is 'c'"),

@@ -163,7 +163,7 @@ hallucination | {"values": [], "spans": ["Rest"], "reason": "x", "refused": "fau
 adherence | {"values": ["rude"]} | not a choice
 review | {"values": ["keep"], "type": ["dull"]} | not offered
 presupposition | {"id": "00000000000000000000"} | its item isn't on this rater's page
-presupposition | {"at": "2026-11-25"} | its time has no zone
+presupposition | {"at": "2026-11-25"} | its time has no time zone
 presupposition | {"at": "yesterday"} | line 2:
 presupposition | {"values": "1"} | expected array
 presupposition | {"seconds": -5} | seconds are
@@ -227,8 +227,8 @@ def test_files_of_others_are_told(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("bedside.annotation.returned.FOLDER", tmp_path / "labels")
     with pytest.raises(SystemExit):
         steps.main(["annotate", f"FROM={where}"])
-    assert "7 of 7 files were not taken" in capsys.readouterr().err
-    with pytest.raises(BedsideError, match="there is no file"):
+    assert "7 of 7 files were rejected" in capsys.readouterr().err
+    with pytest.raises(BedsideError, match="no such file"):
         handed.taken(tmp_path / "nowhere")
 
 

@@ -194,7 +194,7 @@ def test_the_command_writes_a_page_that_escapes_what_the_file_says(tmp_path, mon
     assert row["verdict"] == "impossible" and not row["column"].startswith("=")
     with pytest.raises(BedsideError, match="make check NUMBERS="):
         steps.check_numbers("")
-    with pytest.raises(BedsideError, match="did you mean mine.csv"):
+    with pytest.raises(BedsideError, match="Did you mean mine.csv"):
         steps.check_numbers("mien.csv")
 
 

@@ -88,15 +88,15 @@ def test_what_is_no_such_file(file, tmp_path):
     (tmp_path / "folder.csv").mkdir()
     file(b"PK\x03\x04 and so on", "book.csv")
     for source, told in (
-        ("mien.csv", r"there is no file mien\.csv; did you mean mine\.csv\?"),
-        ("sub/mine.csv", r"there is no file sub/mine\.csv$"),  # not a data set of the hub
+        ("mien.csv", r"No file mien\.csv\. Did you mean mine\.csv\?"),
+        ("sub/mine.csv", r"No file sub/mine\.csv\.$"),  # not a data set of the hub
         ("folder.csv", "folder.csv can't be read"),
-        ("book.csv", "is a spreadsheet; save it as CSV"),
-        (file("x", "book.xlsx"), "is a spreadsheet; save it as CSV"),
-        (file("[]", "mine.json"), r"ends with '\.json'; give a \.csv file"),
+        ("book.csv", "is a spreadsheet. Save it as CSV"),
+        (file("x", "book.xlsx"), "is a spreadsheet. Save it as CSV"),
+        (file("[]", "mine.json"), r"ends with '\.json'. Give a \.csv file"),
         ("mine", r"neither a file nor named like a data set of the Hugging Face hub \(owner/name"),
         ("x" * 5000, "neither a file nor named like"),
-        ("a\0.csv", "there is no file"),
+        ("a\0.csv", "No file"),
     ):
         with pytest.raises(BedsideError, match=told):
             read(source)
@@ -153,7 +153,7 @@ def test_a_data_set_that_cannot_be_taken(hub, file):
         ("me/mine", "", r"is not a file; .* needs REVISION=\.\.\., one of its commits or tags"),
         ("me/mine", "main", r"needs REVISION=\.\.\."),
         ("me/mine", "abc", "abc: the Hugging Face hub says: Couldn't reach .* Hub; without a netw"),
-        ("me/two", "abc", "me/two has several splits; name one: me/two:train, me/two:test"),
+        ("me/two", "abc", "me/two has several splits. Name one: me/two:train, me/two:test"),
         (
             "me/other",
             "abc",
@@ -190,15 +190,18 @@ def test_answers_made_elsewhere(file):
 def test_answers_that_cannot_be_taken(file):
     for content, told in (
         ("item,model\na,m\n", "line 1: has no column 'answer'"),
-        ("item,model,answer\n", "has no answer in it"),
+        ("item,model,answer\n", "contains no answer"),
         ("item,model,answer\na,,x\n", "line 2, column model: is empty"),
         ("item,model,answer\n,m,x\n", "line 2, column item: is empty"),
         (
             'item,model,answer\na,m,"x\ny"\na, m ,z\n',
-            "line 4, column item: an answer of 'm' to item 'a' is already in line 2; remove one of",
+            "line 4, column item: an answer of 'm' to item 'a' occurs already in line 2; remove",
         ),
         ("item,model,answer\nz,m,x\nz,m,x\n", "line 3, column item: an answer of 'm' to item 'z'"),
-        ("item,model,answer\ny,m,x\nz,m,x\n", "answers none of the items .* it has 'y', 'z'; the"),
+        (
+            "item,model,answer\ny,m,x\nz,m,x\n",
+            "answers none of this study's items.* it has 'y', 'z', but",
+        ),
     ):
         with pytest.raises(BedsideError, match=told):
             answers(file(content, "theirs.csv"), ["a", "b"])
@@ -254,7 +257,7 @@ def test_what_is_no_log_is_told_and_what_reads_one_is_named(tmp_path, monkeypatc
     (tmp_path / "x.eval").write_text("not a log")
     with pytest.raises(BedsideError, match="x.eval"):
         questions.answer_rows(tmp_path / "x.eval")
-    with pytest.raises(BedsideError, match="there is no file .*y.eval"):
+    with pytest.raises(BedsideError, match="no file .*y.eval"):
         questions.answer_rows(tmp_path / "y.eval")
     monkeypatch.setitem(sys.modules, "inspect_ai.log", None)
     with pytest.raises(BedsideError, match="pip install inspect_ai"):
@@ -266,7 +269,7 @@ def test_what_is_no_log_is_told_and_what_reads_one_is_named(tmp_path, monkeypatc
 
 def test_a_faulty_rubric_is_told_by_line(tmp_path):
     for text, name, match in (
-        ("criterion,points\nx,much\n", "r.csv", "line 2, column points: 'much' is no number"),
+        ("criterion,points\nx,much\n", "r.csv", "line 2, column points: 'much' isn't a number"),
         ("criterion,points\nx,0\n", "r.csv", "line 2, column points"),
         ("criterion,points\nx,-1\n", "r.csv", "no criterion with points above 0"),
         ("criterion,points,item\nx,1,q77\n", "r.csv", "column item: 'q77' is none of"),
@@ -276,7 +279,7 @@ def test_a_faulty_rubric_is_told_by_line(tmp_path):
         ("criterion,points,levels\nx,1,a|b\n", "r.csv", "a scale has levels and no points"),
         ("# G\n- no weight\n- 5: x\n", "r.md", "line 2: begins with neither points nor levels"),
         ("# G\n- five: x\n", "r.md", "line 2, column points: 'five'"),
-        ("# Only text\n", "r.md", "has no criterion in it"),
+        ("# Only text\n", "r.md", "contains no criterion"),
     ):
         (tmp_path / name).write_text(text)
         with pytest.raises(BedsideError, match=match):
