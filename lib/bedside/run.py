@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from .write.plots import Picture
 
 TINY = (
-    " Embedded models are far too small for medicine: they show that the machinery works, not how"
+    " Embedded models are far too small for medicine: they show that the code works, not how"
     " models that patients use behave."
 )
 VERSIONS = ("numpy", "scipy", "pandas", "matplotlib", "scikit-learn")
