@@ -77,7 +77,7 @@ def test_a_solution_that_does_not_pass_stops_the_build(tmp_path, monkeypatch):
     path = tmp_path / "3_wrong.md"
     code = "from bedside import seminar\nseminar.sheet('medhalu').check('3.9', 'x')"
     path.write_text(f"# 3. Wrong\n\n```python solution\n{code}\n```\n", encoding="utf-8")
-    monkeypatch.setattr(editions.tasks, "texts", lambda public: [path])
+    monkeypatch.setattr(editions.tasks, "texts", lambda: [path])
     with pytest.raises(BedsideError, match="3_wrong.md.*Task 3.9"):
         editions.build(tmp_path / "made")
     assert not (tmp_path / "made").exists()
@@ -173,27 +173,6 @@ def test_the_zip_is_the_same_each_time_and_every_system_takes_its_names_and_date
     assert min(i.date_time for i in infos) > (2020,)
 
 
-def test_sheets_on_released_data_name_what_is_fetched_and_take_nothing_of_it_along(
-    tmp_path, monkeypatch, capsys
-):
-    path = tmp_path / "some.zip"
-    path.write_bytes(editions.handout(tasks.texts(True), ["cancer_myth_survey_answers"]))
-    with zipfile.ZipFile(path) as z:
-        names = [n.removeprefix(TOP) for n in z.namelist()]
-        assert z.read(f"{TOP}data/fetched.txt").split() == [b"cancer_myth_survey_answers"]
-    assert not any(n.startswith(("data/external", "figures/public")) for n in names)
-    path.unlink()
-
-    def lacking(name):
-        raise BedsideError(f"{name} is missing; fetch it with `make data PROFILE=public`")
-
-    monkeypatch.setattr(editions, "opened", lacking)
-    with pytest.raises(SystemExit):
-        main(["seminar", "PROFILE=public", "-p", "into", str(tmp_path / "made")])
-    assert "fetch it with `make data PROFILE=public`" in capsys.readouterr().err
-    assert not held(tmp_path)
-
-
 # ---- nothing that somebody has changed is overwritten
 
 FILES = {"students/1.ipynb": b"one", "class.html": b"two", "all.zip": b"three"}
@@ -284,7 +263,3 @@ def test_slides_guide_and_demonstration_are_accessible(built, browser):
             page.goto(path.as_uri())
             assert not violations(page), path.name
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path.name
-
-
-def test_every_sheet_has_a_class():
-    assert {seminar.kind(n).paper for n in seminar.NAMES} == set(seminar.NAMES)
