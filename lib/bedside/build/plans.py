@@ -216,13 +216,13 @@ def usd(price: float | None) -> str:
 
 
 def notes(calls: "pd.DataFrame") -> Iterable[str]:
-    """On what expected costs rest, a line for each model that needs one."""
-    for model, mine in calls.groupby("model"):
-        if mine["lent"].any():
-            thoughts = ", and thoughts by an eighth of their room" * bool(
-                registry.model(model).reasoning_tokens
-            )
-            yield f"expected of {model} is by the length of similar texts{thoughts}"
+    """On what expected costs rest, and what the bound is."""
+    if len(lent := calls[calls["lent"]]["model"].unique()):
+        room = any(registry.model(model).reasoning_tokens for model in lent)
+        thoughts = ", with an eighth of its room for thoughts" * room
+        yield f"expected of {', '.join(lent)}: by the length of similar texts{thoughts}"
+    if len(calls):
+        yield "upper bound: if every reply were as long as its limit, which few are"
 
 
 def _recorded():

@@ -70,11 +70,8 @@ def plan(own: Own) -> None:
         since = registry.model(model).price_date
         priced = f" (price as of {since})" * bool(since)
         print(f"{model}: {len(mine)} calls, {cost}{priced}")
-    for line in plans.notes(calls):
-        print(line)
+    print(*plans.notes(calls), sep="\n")
     print(f"{len(calls)} calls in all; none was made. Together {plans.told(calls)}.")
-    if len(calls):
-        print("The bound takes each reply to be as long as its limit: a budget is kept by it.")
 
 
 def waiting(given: dict) -> tuple[str, list[dict], str, str]:
