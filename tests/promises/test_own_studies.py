@@ -222,5 +222,4 @@ def test_a_first_plan_expects_about_what_is_then_paid(brought, endpoint, tmp_pat
     bounds = re.search(r"Together .*?\$(.*), .*\$(.*)\.\n", told.getvalue()).groups()
     expected, most = map(float, bounds)
     compared(asked, name="mine", **given)
-    calls = frames.called(tmp_path / "figures/own/mine").values()
     assert sum(paid) / 2 < expected < 2 * sum(paid) < most
