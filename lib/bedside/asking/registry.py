@@ -129,6 +129,9 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             "base_url should be an address, such as https://api.example.org/v1": (
                 not sound and self.provider != "local"
             ),
+            'provider "local" is for the embedded models; choose another name': (
+                self.provider == "local" and bool(self.base_url)
+            ),
             "it contains a key or a password; write ${VARIABLE} and set it in the environment": (
                 named or PASSWORD.search(self.base_url) or LITERAL_KEY.search(repr(self))
             ),
