@@ -133,7 +133,7 @@ def test_a_budgets_file_that_is_damaged_stops_a_call_and_is_named(priced, endpoi
     priced.ask("a", budget_usd=1)
     (path,) = (priced.folder / "ledger").glob("*.json")
     path.write_bytes(b"no such file " * 999)
-    with pytest.raises(BedsideError, match=r"calls\.json: .* delete it .* BUDGET_TOTAL"):
+    with pytest.raises(BedsideError, match=r"calls\.json: .* Delete it .* BUDGET_TOTAL"):
         priced.ask("b", budget_usd=1)
     assert len(endpoint.bodies) == 1
     path.unlink()

@@ -150,7 +150,7 @@ def test_a_frame_reads_as_the_file_that_is_kept_of_it(at, tmp_path):
     assert again.equals(mine.items) and again["reference"].tolist() == ["", "7"]
     for changed, match in (
         (ASKED.assign(item="q1"), "row 2, column item: item 'q1' occurs already in row 1"),
-        (ASKED.rename(columns={"question": "text"}), "no column 'question'; it has"),
+        (ASKED.rename(columns={"question": "text"}), "no column 'question'. Its columns"),
         (ASKED.head(0), "contains no question"),
         (pd.concat([ASKED, ASKED[["item"]]], axis=1), "two columns 'item'"),
     ):

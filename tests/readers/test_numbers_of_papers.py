@@ -167,7 +167,7 @@ def test_the_examples_have_the_slips_that_the_documentation_tells(tmp_path, monk
     path = checking.template()
     assert {row["kind"] for row in csv.DictReader(path.open())} == {*checking.KINDS}
     assert {*bedside.check(path)["verdict"]} == {"possible"}
-    with pytest.raises(BedsideError, match="is there already"):
+    with pytest.raises(BedsideError, match="exists already"):
         checking.template()
     text = (paths.ROOT / "docs/check.md").read_text(encoding="utf-8")
     lines = (EXAMPLES / "every_kind.csv").read_text(encoding="utf-8").splitlines()

@@ -150,14 +150,14 @@ def test_a_data_set_that_cannot_be_taken(hub, file):
         "me/other": {"train": [{"id": 1, "text": "b"}]},
     }
     for source, revision, told in (
-        ("me/mine", "", r"is not a file; .* needs REVISION=\.\.\., one of its commits or tags"),
+        ("me/mine", "", r"isn't a file\. .* needs REVISION=\.\.\., one of its commits or tags"),
         ("me/mine", "main", r"needs REVISION=\.\.\."),
         ("me/mine", "abc", "abc: the Hugging Face hub says: Couldn't reach .* Hub; without a netw"),
         ("me/two", "abc", "me/two has several splits. Name one: me/two:train, me/two:test"),
         (
             "me/other",
             "abc",
-            "(?s)no column 'item'; it has id, text.*save it as CSV with the columns",
+            "(?s)no column 'item'. Its columns: id, text.*save it as CSV with the columns",
         ),
         ("me/bad", "abc", "(?s)row 1, column question: is empty.*row 2, column item: item 'a' is"),
         (file("item,question\na,b\n"), "abc", "REVISION=abc goes with a data set .* none"),
@@ -274,7 +274,7 @@ def test_a_faulty_rubric_is_told_by_line(tmp_path):
         ("criterion,points\nx,-1\n", "r.csv", "no criterion with points above 0"),
         ("criterion,points,item\nx,1,q77\n", "r.csv", "column item: 'q77' is none of"),
         ("criterion,points,item\nx,1,q1\n", "r.csv", "for the question 'q0'"),
-        ("criterion,points,id\nx,1,k\ny,1,k\n", "r.csv", "line 3, column id: id 'k' is already"),
+        ("criterion,points,id\nx,1,k\ny,1,k\n", "r.csv", "line 3, column id: id 'k' occurs already"),
         ("criterion,levels\nx,all\n", "r.csv", "line 2, column levels: give two to ten"),
         ("criterion,points,levels\nx,1,a|b\n", "r.csv", "a scale has levels and no points"),
         ("# G\n- no weight\n- 5: x\n", "r.md", "line 2: begins with neither points nor levels"),

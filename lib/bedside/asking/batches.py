@@ -141,7 +141,7 @@ def collect(place: str | Path) -> list[str]:
         recordings.add(model, list(records.values()))
     taken, count = sum(map(len, new.values())), Counter(kind for kind, _ in faults.values())
     first = (
-        f"{taken} new, {known} already known, {count['failed']} failed, {count[UNKNOWN]}"
+        f"{taken} taken in, {known} known already, {count['failed']} failed, {count[UNKNOWN]}"
         f" {UNKNOWN}, {count[UNREADABLE]} {UNREADABLE}"
     )
     lines = [f"  {text}" for _, text in faults.values()]
