@@ -102,19 +102,14 @@ def numbers(folder, *names):
     return made
 
 
-def test_a_run_is_replayed_without_a_call_and_its_numbers_are_as_they_were(checkout):
+def test_a_run_is_replayed_without_a_call_to_the_same_numbers_and_can_be_compared(checkout):
     made = checkout("run")
     folder, name = made.folder / "figures/runs/before/meddialbench", "table2_baseline.csv"
     before = {k: v for k, v in numbers(folder, name).items() if k[-1] == "run"}
     made.notebook("before", "replay")
     now = {k: v for k, v in numbers(folder, name).items() if k[-1] == "run"}
     assert now == before != {} and not made.endpoint.bodies
-
-
-def test_runs_are_compared(checkout):
-    made = checkout("run")
-    runs = made.folder / "figures/runs"
-    shutil.copytree(runs / "before", runs / "twin")
+    shutil.copytree(made.folder / "figures/runs/before", made.folder / "figures/runs/twin")
     made.command("compare", "before twin")
     (page,) = (made.folder / "figures/compared").glob("*/index.html")
     text = page.read_text(encoding="utf-8")

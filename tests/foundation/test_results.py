@@ -47,22 +47,6 @@ def test_means_are_those_of_the_groups_that_labels_name():
         assert r[["low", "high"]].tolist() == pytest.approx([100 * low, 100 * high])
 
 
-def test_an_interval_depends_on_units_but_not_on_missing_values_or_the_order_of_rows():
-    scores, numbers = world(0), ["value", "low", "high", "n"]
-    there = scores.dropna(subset=["ok"])
-    whole, *others = (
-        means(frame, {"ok": "ok"}).set_index("row")[numbers].sort_index()
-        for frame in (scores, there.astype({"ok": bool}), scores.sample(frac=1, random_state=1))
-    )
-    assert all(other.equals(whole) for other in others)
-    few = means(scores.assign(unit=scores["item"].str[1:].astype(int) // 2), {"f1": "F1"})
-    many = means(scores, {"f1": "F1"})
-    assert (few["low"] != many["low"]).all()
-    assert few["value"].tolist() == pytest.approx(many["value"].tolist())
-    none = means(scores.assign(f1=np.nan), {"f1": "F1"}).iloc[0]
-    assert none["n"] == 0 and np.isnan(none["value"]) and (none["worst"], none["best"]) == (0, 1)
-
-
 def test_paired_differences_are_of_items_that_both_have():
     scores = world(2)
     first, second = scores[scores["place"] == ""], scores[scores["place"] != ""].iloc[5:]
@@ -87,6 +71,8 @@ def test_differences_of_booleans_are_in_percentage_points_as_shares_are_in_perce
     change = rows[rows["column"] == "Δ right"].set_index("row")
     assert change.loc["a", ["value", "n"]].tolist() == [50, 20]
     assert rows.loc[rows["row"] == "b", "n"].tolist() == [0, 0]
+    unscored = means(none, {"ok": "right"}).iloc[0]
+    assert unscored["n"] == 0 and unscored[["worst", "best"]].tolist() == [0, 1]
     as_objects = first.assign(ok=first["ok"].astype(object).mask(first["item"] > 15))
     assert means(as_objects, {"ok": "right"})["value"].tolist() == [100 * 6 / 16]
 
