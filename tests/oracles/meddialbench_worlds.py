@@ -91,15 +91,3 @@ def same(found, expected):
     assert found.keys() == expected.keys()
     for key, numbers in expected.items():
         assert found[key] == pytest.approx(numbers, nan_ok=True), key
-
-
-def has(found, expected):
-    """Whether rows hold these values."""
-    for key, value in expected.items():
-        assert found[key][0] == pytest.approx(value, nan_ok=True), key
-
-
-def ends(made, key):
-    """The limits of one of this run's rows."""
-    mine = made[(made["row"] == key[0]) & (made["column"] == key[1]) & (made["source"] == "run")]
-    return pytest.approx(mine[["low", "high"]].astype(float).iloc[0].tolist(), nan_ok=True)

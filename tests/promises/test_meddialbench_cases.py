@@ -3,6 +3,8 @@
 import asyncio
 import itertools
 import json
+import tomllib
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -73,17 +75,10 @@ def test_a_patient_is_told_active_scripts_and_to_keep_back_what_disclosure_keeps
 
 # ---- generated cases
 
-LENGTHS = {  # key items in each try, and the status in the end
-    "plenty": ([9], "graded"),
-    "late": ([3, 8], "graded"),
-    "few": ([3, 5, 4], "few"),
-    "none": ([0, 0, 0], "unparsed"),
-}
-WRITTEN = {  # what a model writes for a level; else it writes a whole script
-    "vague": '{"script": "It hurts", "facts": [1, 99, 0, 8], "false": ["I am fine", "I ne',
-    "dominant": "No way.",
-    "fabricating": "I'm sorry, I can't write that.",
-}
+KNOWN = Path(__file__).with_name("meddialbench.toml")
+KNOWN = tomllib.loads(KNOWN.read_text("utf-8"))["tables"]
+LENGTHS = {name: tries for name, tries, _ in KNOWN["tries"]}
+WRITTEN = dict(KNOWN["written"])
 
 
 def items(n, start):
@@ -102,7 +97,7 @@ def test_cases_are_generated_with_as_many_tries_as_they_need(run, design, endpoi
         (name,) = [k for k in LENGTHS if f"patient {k}" in said]
         if body["response_format"]["json_schema"]["name"] == "key_items":
             tries[name] += 1
-            count = LENGTHS[name][0][tries[name] - 1]
+            count = LENGTHS[name][tries[name] - 1]
             listed = json.dumps({"items": items(count, 10 * tries[name])})
             return completion(listed if count else "There is nothing to say.")
         (level,) = [x for x in design.adverse if f", {x})" in said]
@@ -112,13 +107,13 @@ def test_cases_are_generated_with_as_many_tries_as_they_need(run, design, endpoi
     endpoint.script = script
     found, scripts = asyncio.run(generation.generated(run, design, drawn))
     rows = found.set_index("item")
-    assert tries == {k: len(lengths) for k, (lengths, _) in LENGTHS.items()}
-    assert rows["status"].to_dict() == {k: status for k, (_, status) in LENGTHS.items()}
+    assert tries == {k: len(lengths) for k, lengths in LENGTHS.items()}
+    assert rows["status"].to_dict() == {k: status for k, _, status in KNOWN["tries"]}
     best = {"plenty": items(9, 10), "late": items(8, 20), "few": items(5, 20), "none": []}
     assert rows["key_items"].to_dict() == best
     each = [(r["item"], r["fields"]["repeat"]) for r in run.recordings.records()]
     asked = sorted(x for x in each if x[0] in LENGTHS)
-    assert asked == sorted((k, n) for k, v in LENGTHS.items() for n in range(len(v[0])))
+    assert asked == sorted((k, n) for k, v in LENGTHS.items() for n in range(len(v)))
 
     assert scripts["item"].value_counts().to_dict() == dict.fromkeys(("plenty", "late", "few"), 10)
     mine = scripts.set_index(["item", "level"])
