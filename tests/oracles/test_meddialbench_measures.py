@@ -51,31 +51,6 @@ def test_accuracy_is_the_share_right_of_what_is_scored_with_bounds_for_the_rest(
         assert n < stats.LEAST or 0 <= r["low"] <= r["value"] <= r["high"] <= 100
 
 
-@seeds
-def test_ends_are_counted_by_speaker_with_their_reasons(seed):
-    done, expected = world(seed), {}
-    for m, part in done.groupby("model"):
-
-        def share(name, hits, part=part, m=m):
-            expected[name, m] = 100 * np.mean(hits), len(part), 0
-
-        for (end, who), _ in part.groupby(["end", "by"]):
-            name = f"{who}: {talks.ENDS[end]}" if who else talks.ENDS[end]
-            share(name, (part["end"] == end) & (part["by"] == who))
-        whole = part["end"].isin(["ended", "limit"])
-        for what, why in (
-            ("no answer", part["why"]),
-            ("no diagnosis", part["reply_status"].where(whole, "")),
-        ):
-            reasons = why.str.split(":").str[0]
-            for reason in {*reasons} - {""}:
-                share(f"{what}: {reason}", reasons == reason)
-        share(talks.CUT, part["truncated"] > 0)
-        uncut = part[part["truncated"] == 0]["correct"].dropna()
-        expected[talks.UNCUT, m] = 100 * uncut.mean(), len(uncut), 0
-    same(rows(talks.ends(done)), expected)
-
-
 # ---- changes
 
 
@@ -103,20 +78,6 @@ def test_changes_are_paired_by_case_with_exact_tests_corrected_over_all(seed):
             assert made["p_holm"].tolist() == pytest.approx(holm.tolist())
         else:
             assert made[["lost", "won", "p", "p_holm"]].isna().all(axis=None)
-
-
-@seeds
-def test_worst_cases_are_the_largest_losses_and_ties_are_all_named(seed):
-    changed = scores.changes(world(seed))
-    table = scores.worst(changed).set_index(["row", "column"]).astype({"value": float})
-    for m, part in changed.groupby("model"):
-        tied = part[part["value"] == part["value"].min()]
-        name = f"worst: {', '.join(sorted(tied['configuration']))}"
-        r, alone = table.loc[(m, name)], tied.iloc[0] if len(tied) == 1 else {}
-        limits = [-100 * alone.get(end, NAN) for end in ("high", "low")]
-        known = [-100 * tied["value"].min(), tied["n"].min(), *limits]
-        found = r[["value", "n", "low", "high"]].astype(float).tolist()
-        assert found == pytest.approx(known, nan_ok=True)
 
 
 # ---- combinations

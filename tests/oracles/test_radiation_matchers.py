@@ -13,7 +13,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 import radiation_lists
-from bedside import BedsideError, stats
+from bedside import BedsideError
 from bedside.judging import trust_cards
 from bedside.papers.radiation import data, display, labels, matching, scores, study
 from bedside.publish.judged_items import text as block
@@ -141,12 +141,6 @@ def test_terms_can_not_speak_to_the_matcher(run):
 # ---- matchers and people
 
 
-def correct(pairs, verdicts, row):
-    """The shares of correct decisions of a matcher, as notebook 06 counts them."""
-    given = {"pairs": pairs, "verdicts": {"m": verdicts}}
-    return means(wanted(AGREEMENT, "decisions", **given), {"right": ""}, row)
-
-
 def test_the_trust_card_of_matchers(run, endpoint, served):
     pairs = run.load("radiation_pairs")
     endpoint.script = lambda n, body: completion('{"matches": []}')
@@ -158,28 +152,12 @@ def test_the_trust_card_of_matchers(run, endpoint, served):
     card = trust_cards.trust_card(pairs["label"], lexical, matching.LABELS, positive="same")
     kappa = cohen_kappa_score(pairs["label"].eq("same"), said)
     assert (card["n"], card["kappa"]["value"]) == (330, pytest.approx(kappa)) and kappa > 0.9
-    kinds = correct(pairs, lexical, "{label}: {batch}").set_index("row")
+    decisions = wanted(AGREEMENT, "decisions", pairs=pairs, verdicts={"m": lexical})
+    kinds = means(decisions, {"right": ""}, "{label}: {batch}").set_index("row")
     right = pairs.assign(right=lexical["value"].eq(pairs["label"]).to_numpy())
     for (label, batch), part in right.groupby(["label", "batch"]):
         row = kinds.loc[f"{label}: {batch}"]
         assert (row["value"], row["n"]) == (pytest.approx(100 * part["right"].mean()), len(part))
-    # as counted once, when the matcher was final: data/sample/README.md says so
-    third = kinds.loc[["different: third", "same: third"]].eval("value * n / 100").round()
-    assert third.tolist() == [29, 28]
-
-
-def test_pairs_of_a_term_count_together():
-    """Of 24 terms with ten pairs each half are always right: 24 units, not 240."""
-    terms = [f"term {k}" for k in range(24)]
-    pairs = pd.DataFrame({"label": "same", "kind": "k", "reference": terms * 10})
-    pairs["pair"] = pairs.index.astype(str)
-    verdict = pd.DataFrame({"status": "graded", "value": ["same", "different"] * 120})
-    found = correct(pairs, verdict, "{label}: {kind}").iloc[0]
-    assert (found["value"], found["n"]) == (50, 240) and np.isnan(found["unscored"])
-    by_term, by_pair = (np.ptp(stats.wilson(n // 2, n)[1:3]) for n in (24, 240))
-    assert found["high"] - found["low"] > 90 * by_term > 250 * by_pair
-    none = correct(pairs, verdict.assign(status="error"), "{label}: {kind}").iloc[0]
-    assert np.isnan(none["value"]) and (none["n"], none["unscored"]) == (0, 240)
 
 
 def test_raters_flag_what_a_matcher_decided_on_a_list(run):

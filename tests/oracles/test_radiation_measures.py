@@ -9,12 +9,10 @@ import pandas as pd
 import pytest
 
 import radiation_lists
-from bedside import stats
 from bedside.papers.radiation import data, matching, scores
-from bedside.write.results import means
 from conftest import completion
 from radiation_cells import overlaps, recall_by, strata
-from radiation_lists import REFERENCE, TERMS, lists_of, matched
+from radiation_lists import lists_of
 
 run = radiation_lists.run  # a fixture
 SEEDS = pytest.mark.parametrize("seed", range(1))
@@ -89,19 +87,6 @@ def test_precision_recall_and_f1_by_trying_all_matchings(seed):
 
 
 @SEEDS
-def test_f1_of_the_means_is_of_mean_precision_and_mean_recall(seed):
-    reference, lists = world(seed)
-    graded = scores.scored(lists, reference, EFFECTS)
-    named = graded.assign(profile=graded["profile"].map(scores.BESIDE))
-    ours = means(named, scores.METRICS, column="{metric}{profile}")
-    made = scores.f1_of_means(ours).set_index(["row", "column"])["value"]
-    for (model, profile), part in graded.groupby(["model", "profile"]):
-        precision, recall = part["precision"].mean(), part["recall"].mean()
-        f1 = 2 * precision * recall / (precision + recall)
-        assert made[model, "F1 of the means" + scores.BESIDE[profile]] == pytest.approx(f1)
-
-
-@SEEDS
 def test_overlap_and_changes_by_sets(seed):
     reference, lists = world(seed)
     graded = scores.scored(lists, reference, EFFECTS)
@@ -159,47 +144,6 @@ def test_recall_by_onset_and_frequency_by_counting(seed):
             got = mine["effect"].isin(row["found"])
             assert r["pooled"] == pytest.approx(got.mean())
             assert r["recall"] == pytest.approx(got.groupby(mine[other]).mean().mean())
-
-
-@SEEDS
-def test_what_lists_are_like_by_counting(run, seed):
-    reference, lists = world(seed)
-    rng = np.random.default_rng(seed)
-    pool = ["Radiation cystitis", "Blood in the urine", "Fatigue", *data.vocabulary(run)[:4], "odd"]
-    lists["terms"] = [
-        list(rng.choice(pool, int(rng.integers(1, 5)), replace=False)) if t else t
-        for t in lists["terms"]
-    ]
-    lists["regime"] = lists["regime"].replace("free-form", "selection")
-    graded = scores.scored(lists, reference, EFFECTS)
-    rows = scores.described(run, graded).set_index("row")
-    known = {t.casefold() for t in data.vocabulary(run)}
-    for model, part in graded[graded["regime"] == "selection"].groupby("model"):
-        at = rows.loc[f"{model}, selection"].set_index("column")
-        there = part[part["status"] == "listed"]
-        off = [np.mean([t.casefold() not in known for t in ts]) for ts in there["terms"]]
-        elsewhere = [np.mean([t in pool[:2] for t in ts]) for ts in there["terms"]]
-        expected = {
-            "items": there["terms"].map(len).mean(),
-            "items that are not on the list, %": 100 * np.mean(off),
-            "items of another part of the body, %": 100 * np.mean(elsewhere),
-            "no list, %": 100 * part["terms"].str.len().eq(0).mean(),
-            "cut off at the limit, %": 100 * part["truncated"].mean(),
-            "Recall of the uncut": part.loc[~part["truncated"], "recall"].mean(),
-        }
-        for column, value in expected.items():
-            assert at.loc[column, "value"] == pytest.approx(value), column
-
-
-def test_shares_of_lists_are_over_patients(run):
-    """Of ten patients five have two cut lists, five none: 50%, as wide as for ten, not twenty."""
-    halves = [lists_of(*[["fatigue"]] * 10, profile=profile) for profile in data.PROFILES]
-    lists = scores.scored(matched(pd.concat(halves, ignore_index=True)), REFERENCE, TERMS)
-    lists["truncated"] = lists["item"].isin([f"p{i}" for i in range(1, 6)])
-    made = scores.described(run, lists.assign(reply_status=""))
-    cut, none = made.set_index("column").loc[["cut off at the limit, %", "no list, %"]].itertuples()
-    assert (cut.value, cut.n) == (50, 20) and cut.low < stats.wilson(5, 10).low * 100
-    assert none.value == 0 < none.high  # not [0, 0]
 
 
 def test_overlap_by_a_model_that_compares_both_lists(run, endpoint, served):

@@ -14,7 +14,7 @@ from bedside.asking import store
 from bedside.papers.meddialbench import consultations as talks
 from bedside.papers.meddialbench import data, generation, rules, study
 from bedside.papers.meddialbench import design as designs
-from bedside.read import checks, sources
+from bedside.read import sources
 from conftest import completion
 from matrix import EMBEDDED
 
@@ -132,64 +132,27 @@ def test_cases_are_generated_with_as_many_tries_as_they_need(run, design, endpoi
 # ---- rules: a doctor with a checklist, a patient who keeps to his script
 
 
-@pytest.fixture
-def all_six(run, design, texts):
-    cases = sources.load("meddialbench_cases")
-    return design, cases, texts, rules.Knowledge(design, cases, texts)
-
-
-def test_the_rules_find_all_diseases_unless_they_are_misled(all_six):
-    design, cases, texts, knowledge = all_six
-
-    def consulted():
-        made = talks.planned(cases, design.configurations(), [rules.NAME], rules.NAME)
-        return rules.hold(made, knowledge)
-
-    made = consulted()
-    assert {c.end for c in made} <= {*talks.ENDED}
-    right = dict.fromkeys(design.configurations(), 0)
-    for c in made:
-        right[c.configuration] += c.diagnosis == c.case.diagnosis
-    assert right["baseline"] == 6 and right["C1"] == 0
-    assert 0 < right["fabricating"] < 6 and 0 < right["withholding"] < 6
-    toward = {r.item: r.toward for r in texts[texts["level"] == "fabricating"].itertuples()}
-    assert all(c.diagnosis == toward[c.case.item] for c in made if c.configuration == "C1")
-    assert talks.frame(made).equals(talks.frame(consulted()))
-
-    # a diagnosis rests on what was said, and a silent patient gets none
-    none = [c for c in made if c.diagnosis == rules.UNKNOWN]
-    for c in made:
-        said = checks.normal(" ".join(answer for _, answer in c.turns))
-        findings = knowledge.diseases.get(c.diagnosis, [])
-        heard = sum(checks.normal(f) in said for f in findings)
-        assert c in none or heard >= rules.LEAST, (c.item, c.diagnosis)
-    assert {c.configuration for c in none} >= {"withholding", "C5"}  # deficit, and no lie
-    assert not any("fabricating" in c.levels for c in none)
-
-
-def answers(all_six, levels, case, finding):
-    """What the patient of a case says to the same question, asked four times."""
-    knowledge = all_six[-1]
-    patient, asked = rules.Patient(knowledge, case, levels), [knowledge.topic[finding]] * 4
-    return [patient.answer(asked[:n]) for n in range(1, 5)]
-
-
 FIRST = {"": 1, "vague": 1, "reluctant": 2, "impatient": 2, "withholding": 3, "dominant": 3}
 
 
-def test_a_fact_that_is_kept_back_comes_when_asked_again_and_lies_take_its_place(all_six):
-    _, cases, texts, _ = all_six
+def test_a_fact_that_is_kept_back_comes_when_asked_again_and_lies_take_its_place(design, texts):
+    cases = sources.load("meddialbench_cases")
+    knowledge = rules.Knowledge(design, cases, texts)
+
+    def answers(levels, finding):
+        """What the patient of a case says to the same question, asked four times."""
+        patient, asked = rules.Patient(knowledge, case, levels), [knowledge.topic[finding]] * 4
+        return [patient.answer(asked[:n]) for n in range(1, 5)]
+
     for case in cases.itertuples():
         mine = texts[texts["item"] == case.item].set_index("level")
         for level, first in FIRST.items():
             kept = mine.at[level, "facts"] if level else []
             for n, fact in enumerate(case.key_items, 1):
-                given = (level,) if level else ()
-                told = [f"{fact}." in a for a in answers(all_six, given, case, fact)]
+                told = [f"{fact}." in a for a in answers((level,) if level else (), fact)]
                 assert told == [k == (first if n in kept else 1) for k in range(1, 5)]
         facts, lies = mine.loc["fabricating", ["facts", "false"]]
         fact = case.key_items[facts[0] - 1]
-        said = " ".join(answers(all_six, ("fabricating",), case, fact))
+        said = " ".join(answers(("fabricating",), fact))
         assert lies and all(lie.rstrip(".") in said for lie in lies[:4]) and fact not in said
-        plain = " ".join(answers(all_six, (), case, fact))
-        assert not any(lie in plain for lie in lies)
+        assert not any(lie in " ".join(answers((), fact)) for lie in lies)

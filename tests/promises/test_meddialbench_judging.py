@@ -112,7 +112,7 @@ def test_outcomes_of_consultations(run, texts, endpoint):
     run.judge, known = "served", examples.Labelled(run)
     words, diagnoses, status, why, same, misled, which, expected = zip(*KNOWN["judged"])
     held = consulted(case=words, diagnosis=diagnoses, reply_status=status, why=why)
-    held["levels"] = [()] * len(held)
+    held["levels"], held["turns"] = [()] * len(held), [2 * (not s) for s in status]
     replies = {
         "equivalent": dict(zip(diagnoses, same)),
         "misled": dict(zip(words, misled)),
