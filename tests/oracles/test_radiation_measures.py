@@ -36,7 +36,7 @@ def largest(pairs, taken=()):
 
 
 def world(seed):
-    """A reference of two sites, and matched lists of 24 patients by two models; some have none."""
+    """A reference of two sites, and matched lists of 12 patients by two models; some have none."""
     rng = np.random.default_rng(seed)
     cells = [(o, f) for o, f in data.CELLS]
     rows = [
@@ -48,17 +48,15 @@ def world(seed):
     reference = pd.DataFrame(rows, columns=["effect", "site", "onset", "frequency"])
     lists = []
     regimes = itertools.product(("m", "other"), list(data.REGIMES)[:2], data.PROFILES)
-    for (model, regime, profile), p in itertools.product(regimes, range(24)):
+    for (model, regime, profile), p in itertools.product(regimes, range(12)):
         k = int(rng.integers(1, 5))
-        terms = [f"Thing {t}" for t in rng.choice(8, k, replace=False)]
-        pairs = np.where(rng.random((k, 9)) < 0.3, rng.uniform(0.6, 1, (k, 9)), 0)
-        lost = rng.random() < 0.15
-        key = {"item": f"p{p:02}", "model": model, "regime": regime, "profile": profile}
-        made = {"terms": [] if lost else terms, "pairs": None if lost else pairs}
-        state = dict.fromkeys(("status", "match"), "unparsed" if lost else "graded")
-        state["status"] = "unparsed" if lost else "listed"
-        cut = {"truncated": rng.random() < 0.2, "repeated": 0, "reply_status": ""}
-        lists.append({**key, "site": SITES[p % 2], **made, **state, **cut})
+        row = {"item": f"p{p:02}", "model": model, "regime": regime, "profile": profile}
+        row |= {"site": SITES[p % 2], "status": "listed", "match": "graded"}
+        row["terms"] = [f"Thing {t}" for t in rng.choice(8, k, replace=False)]
+        row["pairs"] = np.where(rng.random((k, 9)) < 0.3, rng.uniform(0.6, 1, (k, 9)), 0)
+        if rng.random() < 0.15:
+            row |= {"terms": [], "pairs": None, "status": "unparsed", "match": "unparsed"}
+        lists.append({**row, "truncated": False, "repeated": 0, "reply_status": ""})
     return reference, pd.DataFrame(lists).sample(frac=1, random_state=seed, ignore_index=True)
 
 
