@@ -243,11 +243,13 @@ def test_fewer_units_than_a_method_needs_have_no_limits_and_others_have_a_width(
     assert close(stats.share([0] * 24, np.arange(24) // 2)[:3], (0, 0, part))
 
 
-def test_variance_is_told_apart_between_and_within_units():
+@pytest.mark.parametrize("count", [2, 8])
+def test_variance_is_told_apart_between_and_within_units(count):
     rng = np.random.default_rng(3)
-    values = rng.normal(size=(8, 5)) + rng.normal(size=(8, 1))
+    values = rng.normal(size=(count, 5)) + 3 * rng.normal(size=(count, 1))
     within = values.var(axis=1, ddof=1).mean()
     f = scipy_stats.f_oneway(*values).statistic
-    found = stats.components(values.ravel(), np.repeat(np.arange(8), 5))
+    found = stats.components(values.ravel(), np.repeat(np.arange(count), 5))
     assert close(found, ((f - 1) * within / 5, within))
-    assert np.isnan(stats.components([1, 2], [1, 2])).all()
+    assert close(stats.components([1, 2], [1, 2]), (nan, nan))
+    assert close(stats.components([1, 2], [1, 1]), (nan, 0.5))
