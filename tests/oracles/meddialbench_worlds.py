@@ -1,5 +1,6 @@
 """Random consultations of MedDialBench, and what rows of tables hold, for tests that count them."""
 
+import functools
 import itertools
 from types import SimpleNamespace
 
@@ -13,10 +14,10 @@ NAN = float("nan")
 PLAN = designs.read(SimpleNamespace(reads=lambda name, path: None))
 PAIRS = {c: levels for c, levels in PLAN.configurations().items() if len(levels) > 1}
 DOCTORS, CASES = ["a", "b", "rules"], [f"case-{k}" for k in range(24)]
-seeds = pytest.mark.parametrize("seed", [1])
 
 
-def world(seed):
+@functools.cache
+def world(seed=1):
     """Random consultations of three doctors; some lack verdicts, and one cell is gone."""
     rng = np.random.default_rng(seed)
     keys = itertools.product(DOCTORS, CASES, PLAN.configurations().items())

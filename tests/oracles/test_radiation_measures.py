@@ -1,6 +1,7 @@
 """Radiation's numbers on random worlds, by counting, and a few by hand."""
 
 import asyncio
+import functools
 import itertools
 import json
 
@@ -15,7 +16,6 @@ from radiation_cells import overlaps, recall_by, strata
 from radiation_lists import lists_of
 
 run = radiation_lists.run  # a fixture
-SEEDS = pytest.mark.parametrize("seed", range(1))
 EFFECTS = [f"effect {k}" for k in range(9)]
 SITES = ["chest wall", "breast only"]
 
@@ -35,9 +35,10 @@ def largest(pairs, taken=()):
     return max(options)
 
 
-def world(seed):
-    """A reference of two sites, and matched lists of 12 patients by two models; some have none."""
-    rng = np.random.default_rng(seed)
+@functools.cache
+def world():
+    """A reference of two sites, and scored lists of 12 patients by two models; some have none."""
+    rng = np.random.default_rng(0)
     cells = [(o, f) for o, f in data.CELLS]
     rows = [
         (effect, site, *cells[k])
@@ -57,17 +58,16 @@ def world(seed):
         if rng.random() < 0.15:
             row |= {"terms": [], "pairs": None, "status": "unparsed", "match": "unparsed"}
         lists.append({**row, "truncated": False, "repeated": 0, "reply_status": ""})
-    return reference, pd.DataFrame(lists).sample(frac=1, random_state=seed, ignore_index=True)
+    lists = pd.DataFrame(lists).sample(frac=1, random_state=0, ignore_index=True)
+    return reference, scores.scored(lists, reference, EFFECTS)
 
 
 def own_effects(reference, site):
     return {*reference.loc[reference["site"] == site, "effect"]}
 
 
-@SEEDS
-def test_precision_recall_and_f1_by_trying_all_matchings(seed):
-    reference, lists = world(seed)
-    graded = scores.scored(lists, reference, EFFECTS)
+def test_precision_recall_and_f1_by_trying_all_matchings():
+    reference, graded = world()
     for r in graded.itertuples():
         own = own_effects(reference, r.site)
         assert r.size == len(own)
@@ -84,12 +84,10 @@ def test_precision_recall_and_f1_by_trying_all_matchings(seed):
         assert r.loose_recall == pytest.approx(sum(c.any() for c in pairs.T) / len(own))
 
 
-@SEEDS
-def test_overlap_and_changes_by_sets(seed):
-    reference, lists = world(seed)
-    graded = scores.scored(lists, reference, EFFECTS)
+def test_overlap_and_changes_by_sets():
+    reference, graded = world()
     found = overlaps(graded, EFFECTS).set_index(["item", "model", "regime"])
-    assert len(found) == len(lists) / 2
+    assert len(found) == len(graded) / 2
     counts = {}
     for key, part in graded.groupby(["item", "model", "regime"]):
         both = part.set_index("profile")
@@ -124,11 +122,9 @@ def test_overlap_and_changes_by_sets(seed):
         assert lost[key] == each.count(None)
 
 
-@SEEDS
-def test_recall_by_onset_and_frequency_by_counting(seed):
-    reference, lists = world(seed)
-    lists = lists[lists["profile"] == "specified"]
-    graded = scores.scored(lists, reference, EFFECTS)
+def test_recall_by_onset_and_frequency_by_counting():
+    reference, graded = world()
+    graded = graded[graded["profile"] == "specified"]
     cells = strata(graded, reference)
     keyed = graded.set_index(scores.KEYS)
     for by in ("onset", "frequency"):
