@@ -28,12 +28,13 @@ def test_dialogues_are_held_at_once_and_stay_apart():
 
     def says(what):
         async def say(c):
-            inside.add(c.item)
+            name = f"{c.item} {c.doctor}"
+            inside.add(name)
             most.append(len(inside))
             await asyncio.sleep(0)
             if what == "diagnosis":
-                inside.remove(c.item)
-            text = f"{what} {len(c.turns)} of {c.item}"
+                inside.remove(name)
+            text = f"{what} {len(c.turns)} of {name}"
             return Reply("", "m", text, text=text)
 
         return say
@@ -42,14 +43,15 @@ def test_dialogues_are_held_at_once_and_stay_apart():
     asyncio.run(talks.hold(made, *map(says, ("question", "answer", "diagnosis")), at_once=3))
     assert len(made) == 40 and max(most) == 3 and not inside
     for c in made:
-        turns = [[f"question {n} of {c.item}", f"answer {n + 1} of {c.item}"] for n in range(5)]
-        last = f"diagnosis 5 of {c.item}"
+        name = f"{c.item} {c.doctor}"
+        turns = [[f"question {n} of {name}", f"answer {n + 1} of {name}"] for n in range(5)]
+        last = f"diagnosis 5 of {name}"
         assert (c.turns, c.keys, c.diagnosis) == (turns, [*itertools.chain(*turns), last], last)
 
 
 def test_an_error_that_stops_one_stops_all_and_comes_out_as_itself():
     async def doctor(c):
-        if c.turns and c.item == "case-B c3 one":
+        if c.turns and (c.item, c.doctor) == ("case-B c3", "one"):
             raise StopRun("the budget is used up")
         if c.turns:
             await asyncio.Event().wait()  # for ever, unless it is stopped
