@@ -74,7 +74,7 @@ def test_a_plan_names_what_it_costs_and_what_is_missing(planned, endpoint):
     for model in ("remote", "gone", "unset"):
         counts = [(FIRST, 4, "unknown"), (SECOND, 12, "unknown")]
         assert [r[:3] for r in rows(told, model)] == counts
-    assert "\n48 calls; expected unknown, at most $" in told
+    assert "\n48 calls; expected unknown, upper bound $" in told
     bound = f"{FIRST}: the generation loop depends on earlier replies"
     assert told.count("depends on earlier") == 1 and bound in told
     assert "before this can run: model 'gone' was retired on 2026-06-15; use 'remote'" in told
@@ -92,7 +92,7 @@ def test_a_plan_counts_what_is_left_and_expects_what_was_seen(planned, endpoint,
     others = rows(told, "unset")
     assert left[:2] == (FIRST, 4) and len(endpoint.bodies) == 12
     assert [count for _, count, *_ in others] == [4, 12]
-    lent = "expected of unset is by the length of other models' replies"
+    lent = "expected of unset: by the length of similar texts"
     assert (lent in told) == (not cut)
     for _, count, expected, most in [left, *others][cut:]:
         real = paid(count, 10 * count, 12)
