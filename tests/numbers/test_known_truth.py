@@ -19,6 +19,7 @@ from known_lab import ONE, PEOPLE
 from bedside import __main__ as main
 from bedside import own, stats
 from bedside.publish import comparison
+
 lab = known_lab.lab  # a fixture
 VERDICTS = dict.fromkeys("RPx", 1) | dict.fromkeys("WN", 0)  # of letters; the others have none
 ENDS, LIMITS = ["worst", "best"], ["value", "low", "high"]
