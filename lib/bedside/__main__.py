@@ -269,7 +269,7 @@ def plan(given, paper=""):
     calls = plans.planned(given, _study(paper))
     models = calls["model"].unique()
     ways = [False] + [True] * any(registry.model(m).batch_discount for m in models)
-    print(f"{'notebook':38} {'model':23}    calls    prompt     reply  expected   at most")
+    print(f"{'notebook':38} {'model':23}    calls    prompt     reply  expected     bound")
     for (name, model), mine in calls.groupby(["notebook", "model"]):
         expected, most, known = plans.costs(mine)
         usd = [plans.usd(expected if known == len(mine) else None), plans.usd(most)]

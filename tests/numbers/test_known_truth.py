@@ -89,7 +89,7 @@ def test_scores_paired_tests_and_costs_are_those_of_the_known_answers(lab, truth
         assert rows["value"].to_dict() == pytest.approx(expected)
     usd = sum(USD[x] for letters in truth.values() for x in letters)
     assert f", ${usd:.2f}" in told and "unknown" not in told.rpartition(", $")[2]
-    most = sum(map(float, re.findall(r"at most \$([\d.]+)", told)))
+    most = sum(map(float, re.findall(r"upper bound \$([\d.]+)", told)))
     assert f"{2 * len(truth) * size} calls in all" in told and most > usd  # as planned
 
 
@@ -186,10 +186,13 @@ def test_a_known_change_is_tested_and_says_what_would_have_been_seen(lab):
     rates = pd.read_csv(folder / "models.csv").set_index("model")["value"]
     assert rates.to_dict() == pytest.approx({"a (old)": 1000 / 12, "a (new)": 400 / 12})
     (found,) = pd.read_csv(folder / "models_differences.csv").to_dict("records")
-    assert found["pair"] == "a (new) vs a (old)" and found["difference"] == -50
+    assert found["pair"] == "a (new) vs a (old)"
     assert [found["p"], found["holm"]] == pytest.approx([112 / 1024] * 2)
-    change = np.array([VERDICTS[y] - VERDICTS[x] for x, y in zip(old, new)])
-    least = 100 * stats.detectable(change)
+    x, y = both({"old": old, "new": new}, "old", "new")
+    interval = [100 * end for end in stats.difference(y, x, np.arange(12), scale=(0, 1))[:3]]
+    assert [found[k] for k in ("difference", "low", "high")] == pytest.approx(interval)
+    assert "[{low:.3g}, {high:.3g}]".format(**found) in (folder / "index.html").read_text()
+    least = 100 * stats.detectable(y - x)
     assert found["detectable"] == pytest.approx(least, nan_ok=True)
     failures = pd.read_csv(folder / "models_failures.csv")
     assert failures.groupby("model")["right_elsewhere"].max().to_dict() == {
