@@ -89,7 +89,7 @@ def test_scores_paired_tests_and_costs_are_those_of_the_known_answers(lab, truth
         assert rows["value"].to_dict() == pytest.approx(expected)
     usd = sum(USD[x] for letters in truth.values() for x in letters)
     assert f", ${usd:.2f}" in told and "unknown" not in told.rpartition(", $")[2]
-    most = sum(map(float, re.findall(r"upper bound \$([\d.]+)", told)))
+    most = sum(map(float, re.findall(r"upper bound \$(\d+\.\d+)", told)))
     assert f"{2 * len(truth) * size} calls in all" in told and most > usd  # as planned
 
 
