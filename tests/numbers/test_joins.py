@@ -94,5 +94,7 @@ def test_files_of_two_runs_do_not_pass_for_one(tmp_path, monkeypatch, served, en
     compared(str(tmp_path / "mine.csv"), models="served", judge="served")
     path = tmp_path / "figures/own/mine/verdicts.csv"
     path.write_text("".join(path.read_text().splitlines(True)[:-1]))
-    with pytest.raises(BedsideError, match="1 of 2 rows have no counterpart when joined by item, model, unit"):
+    with pytest.raises(
+        BedsideError, match="1 of 2 rows have no counterpart when joined by item, model, unit"
+    ):
         own.compared("mine")
