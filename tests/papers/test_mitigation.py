@@ -63,12 +63,6 @@ def asked_of(run, items=ITEMS, **how):
     return asyncio.run(multi_agent(run, "served", items, 9, **how))
 
 
-def prompts(endpoint, opening):
-    """The prompts of those whose system message begins so."""
-    messages = [[m["content"] for m in b["messages"]] for b in endpoint.bodies]
-    return [user for system, user in messages if system.startswith(opening)]
-
-
 def test_agents_by_complexity(run, endpoint):
     """Calls by level; an item whose check names none goes no further.
 
@@ -79,35 +73,32 @@ def test_agents_by_complexity(run, endpoint):
     endpoint.script = agents(levels)
     four = pd.DataFrame({"item": ["q4"], "question": ["four?"]})
     answers = asked_of(run, pd.concat([ITEMS, four], ignore_index=True))
-    found = answers[["calls", "complexity", "answer", "reply_status"]].values.tolist()
-    assert found == [
-        [2, "basic", "the answer", ""],
-        [8, "intermediate", "the answer", ""],
-        [8, "advanced", "the answer", ""],
-        [1, "", "", "complexity unparsed"],
-    ]
-    last = prompts(endpoint, "You are a clinician")
-    notes = [next(p for p in last if p.endswith(q)).count("note by") for q in ITEMS["question"]]
-    assert notes == [0, 6, 2]  # of teams reports, not notes
-    views = [p for p in prompts(endpoint, "You are") if "note by" not in p and "your view" in p]
-    assert len(views) == 3  # nobody sees another's first view
+    assert answers["calls"].tolist() == [2, 8, 8, 1]
+    assert answers["complexity"].tolist() == [*levels.values()][:3] + [""]
+    assert answers["answer"].tolist() == ["the answer"] * 3 + [""]
+    assert answers["reply_status"].tolist() == [""] * 3 + ["complexity unparsed"]
+    sent = [[m["content"] for m in b["messages"]] for b in endpoint.bodies]
+    last = [user for system, user in sent if system.startswith("You are a clinician")]
+    notes = {q: p.count("note by") for p in last for q in levels if p.endswith(q)}
+    assert notes == {"one?": 0, "two?": 6, "three?": 2}  # of teams reports, not notes
+    # nobody sees another's first view
+    assert sum("note by" not in user and "your view" in user for _, user in sent) == 3
     assert asked_of(run, monitor=True)["calls"].tolist() == [3, 9, 9]
 
 
 STEPS = {"complexity": "You decide", "monitor": "You watch", "answers": "You are a clinician"}
 
 
-@pytest.mark.parametrize("step", STEPS)
-def test_an_agent_without_an_answer_loses_its_item_and_is_named(run, endpoint, step):
-    """Silence of any kind, a question each; another question isn't touched."""
-    items = pd.DataFrame({"item": [*SILENT, "whole"]})
-    items["question"] = [f"Number{k} ?" for k in range(len(items))]
-    silent = [(STEPS[step], f"Number{k} ", reply) for k, reply in enumerate(SILENT.values())]
+def test_an_agent_without_an_answer_loses_its_item_and_is_named(run, endpoint):
+    """Silence of any kind at any step, a question each; another question isn't touched."""
+    lost = {f"{step}, {why}": (STEPS[step], SILENT[why]) for step in STEPS for why in SILENT}
+    silent = [(opening, f"Number {k}?", r) for k, (opening, r) in enumerate(lost.values())]
+    items = pd.DataFrame({"item": [*lost, ""]})
+    items["question"] = [f"Number {k}?" for k in items.index]
     endpoint.script = agents({"?": "basic"}, silent)
-    made = asked_of(run, items, monitor=True).set_index("item")
-    assert made.loc["whole", ["answer", "reply_status"]].tolist() == ["the answer", ""]
-    assert (made["answer"].drop("whole") == "").all()
-    assert made["reply_status"].drop("whole").to_dict() == {w: f"{step}, {w}" for w in SILENT}
+    made = asked_of(run, items, monitor=True)
+    assert made["reply_status"].tolist() == made["item"].tolist()
+    assert made["answer"].tolist() == [""] * len(lost) + ["the answer"]
 
 
 def recruiting(agree_after):
@@ -173,7 +164,7 @@ def optimise(run, endpoint, monkeypatch):
         given = {"status": "graded", "value": pd.Series(value, dtype=object), "raw": ""}
         return pd.DataFrame({"item": frame["item"].to_numpy(), **given})
 
-    def made(proposal, budget=40, **more):
+    def made(proposal, budget=20):
         def script(n, body):
             if "response_format" in body:
                 return told(instruction=proposal) if proposal else completion("not JSON")
@@ -181,7 +172,7 @@ def optimise(run, endpoint, monkeypatch):
 
         endpoint.script = script
         known = dict.fromkeys(("myth", "plain"), study.Known())
-        how = {"budget": budget, "max_tokens": 9, **more}
+        how = {"budget": budget, "max_tokens": 9}
         return asyncio.run(optimiser.optimise(run, "served", TRAIN, known, **how))
 
     monkeypatch.setattr(judges, "grade", grade)
@@ -201,8 +192,8 @@ def test_the_optimiser_keeps_what_scores_better(run, endpoint, optimise):
 @pytest.mark.parametrize(
     "proposal, budget, status",
     [
-        ("Be kind.", 40, "nothing better found"),
-        ("", 40, "no usable proposal"),
+        ("Be kind.", 14, "nothing better found"),
+        ("", 14, "no usable proposal"),
         ("Be careful.", 6, "budget used up before the first proposal"),
     ],
 )
