@@ -70,6 +70,11 @@ def test_the_survey_is_read_by_block_and_place():
     wide = survey.paragraphs(ratings)
     pd.testing.assert_frame_equal(wide, given)
     assert survey.misd(wide).tolist() == np.ptp(given.to_numpy(), axis=1).tolist()
+    # the survey counts questions in their file's order; the questions' own ids are others
+    asked = pd.DataFrame({name: ["a"] * 8 for name in [*RAW, "question"]})
+    kept = survey.kept(asked, ratings).set_index(["item", "model"])["right"]
+    for (q, source), labels in export.planted.groupby(["question", "source"])["labels"]:
+        assert kept[f"survey-{q}", source] == (not labels.sum())
 
 
 def test_tables_of_the_survey_by_counting(run):
