@@ -39,9 +39,6 @@ def world(seed, models=MODELS, n=30, alike=2):
     return frame.assign(
         status=np.where(np.isnan(grade), "unparsed", "graded"),
         value=pd.Series(grade, dtype=object).where(~np.isnan(grade), None),
-        truncated=rng.random(size) < 0.3,
-        answer=["word " * k for k in rng.integers(1, 9, size)],
-        reply_status=rng.choice(["", "blank"], size, p=[0.8, 0.2]),
     )
 
 
@@ -106,27 +103,6 @@ def test_rates_are_corrected_for_the_judges_errors(run, monkeypatch):
     assert good["value"].to_dict() == pytest.approx(fixed.to_dict())
     assert good[["n", "unscored"]].equals(rates[["n", "unscored"]].astype(good["n"].dtype))
     assert none["value"].isna().all() and not none["n"].any()
-
-
-def test_what_became_of_the_answers():
-    graded = world(1, ["a", "b"])
-    first = graded["item"].unique()[:20]
-    given = {"graded": graded[graded["item"].isin(first)], "answered": graded}
-    given["posed"] = pd.DataFrame({"item": first})
-    made = wanted("cancer_myth/03_evaluation", "health", **given)
-    for (model, posed), part in graded.groupby(["model", graded["item"].isin(first)]):
-        came, lost = part[part["reply_status"] == ""], 100 * (part["reply_status"] == "blank")
-        expected = {
-            "mean words": came["answer"].str.split().str.len(),
-            "cut off at the limit, %": 100 * came["truncated"],
-            "no answer, %": lost,
-            "no answer: blank, %": lost,
-        }
-        if posed:
-            uncut = grades(part[~part["truncated"]])
-            expected |= {f"{metric} of the uncut": values for metric, values in uncut.items()}
-        row = f"{model}, {'' if posed else 'no '}false presupposition"
-        counted(made, {(row, column): values for column, values in expected.items()})
 
 
 def test_tables_of_the_eight_systems_by_counting(run):
@@ -213,35 +189,3 @@ def test_algorithm_1_draws_all_alike():
     taken = [i for _ in range(100) for i in generation.balance(items, 4, 1, rng).index]
     large, small = 1 / 6 + 5 / 6 * 2 / 6, 1 / 2 + 1 / 2 * 2 / 6
     assert np.bincount(taken) / 100 == pytest.approx([large] * 6 + [small] * 2, abs=0.2)
-
-
-def test_tables_of_the_generation_by_counting(run):
-    rng, n = np.random.default_rng(1), 60
-    lost = ["copied", "missing", "truncated", "unparsed", "refused", "unanswered: blank"]
-    asked = pd.DataFrame({"generator": rng.choice(["a", "b"], n), "item": range(n)})
-    asked["myth"] = [f"m{k // 3}" for k in range(n)]
-    asked["status"] = rng.choice(["new", *lost], n, p=[0.7, *[0.05] * 6])
-    grade = rng.choice([-1, 0, 1, NAN], n)
-    came, new = (asked["status"] == "new") & ~np.isnan(grade), asked["status"] == "new"
-    asked["verdict"] = np.where(came, "graded", np.where(new, "unparsed", ""))
-    asked["value"] = pd.Series(grade, dtype=object).where(came, None)
-    rounds = pd.DataFrame({"generator": ["a"], "myth": ["m3"], "valid": [4], "invalid": [7]})
-    given = {"questions": asked, "rounds": rounds.assign(stopped=""), "run": run}
-    names = "outcomes", "sizes", "theirs"
-    outcomes, sizes, theirs = wanted("cancer_myth/02_adversarial_generation", *names, **given)
-    for name, part in asked.groupby("generator"):
-        hits = {f"question {kind}": part["status"] == kind for kind in lost}
-        hits |= {
-            generation.FOOLS: part["value"] == -1,
-            "partly corrected (apart)": part["value"] == 0,
-            "easy (joins the invalid set)": part["value"] == 1,
-            "answered, no grade (apart)": part["verdict"] == "unparsed",
-        }
-        assert sum(hit.sum() for hit in hits.values()) == len(part)
-        counted(outcomes, {(name, column): 100 * hit for column, hit in hits.items()})
-    assert sizes.loc["a after m3"].to_dict() == {"valid set": 4, "invalid set": 7}
-    said = run.published("v1 text 4.1").query("row == 'candidates' and column == 'GPT-4o'")
-    theirs = theirs[theirs["row"] == "GPT-4o"]["value"].item()  # of three on each of 994 myths
-    assert theirs == pytest.approx(100 * said["value"].item() / (994 * 3))
-    shares = pipeline.shares(asked.assign(category=rng.choice(KINDS[:2], n)), "here", "run")
-    assert shares["value"].sum() == pytest.approx(100) and (shares["value"] > 0).sum() == 2

@@ -69,7 +69,7 @@ def test_a_reply_without_text_has_no_grade(run_of, endpoint):
     assert len(endpoint.bodies) == 42  # nobody was asked for a verdict
     given = {"posed": items, "answered": answered, "graded": graded}
     health = wanted("cancer_myth/03_evaluation", "health", **given).set_index("column")["value"]
-    assert health["no answer, %"] == 100
+    assert health["no answer, %"] == 100 and "mean words" not in health
     assert min(health[f"no answer: {w}, %"] for w in SILENT) > 100 / 6
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from bedside.asking import registry, store
 from bedside.judging import judges
-from bedside.papers.cancer_myth.generation import generate_all
+from bedside.papers.cancer_myth import generation
 from bedside.papers.cancer_myth.study import Known
 from conftest import completion, with_fields
 
@@ -52,7 +52,7 @@ def scripted(*replies):
 
 def loop(run, count=5):
     how = {"settings": {"max_tokens": 50, "temperature": 0.7}, "answer_tokens": 9}
-    return asyncio.run(generate_all(run, MYTHS.head(count), START, Known(), **how))
+    return asyncio.run(generation.generate_all(run, MYTHS.head(count), START, Known(), **how))
 
 
 def test_each_grade_goes_to_its_set(run, endpoint):
@@ -63,6 +63,8 @@ def test_each_grade_goes_to_its_set(run, endpoint):
     assert questions["joined"].tolist() == ["valid", "neither", "easy", "valid", "neither", ""]
     assert questions["status"].tolist() == ["new"] * 5 + ["copied"]
     assert questions["verdict"].iloc[4] == "unparsed" and questions["answer"].iloc[5] == ""
+    became = pd.DataFrame(generation.became(questions)).sum()
+    assert became[became > 0].tolist() == [2, 1, 1, 1, 1] and became["question copied"]
     # two valid and two invalid to start from: after m1 one more of each, after m2 one more valid
     assert rounds[["valid", "invalid"]].values.tolist() == [[3, 3], [4, 3]]
     assert questions["myth"].tolist() == ["m1"] * 3 + ["m2"] * 3
