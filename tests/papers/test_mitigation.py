@@ -1,6 +1,7 @@
 """The second version's mitigations over scripted models: items, agents, optimiser, exams."""
 
 import asyncio
+import itertools
 import json
 
 import pandas as pd
@@ -39,22 +40,33 @@ def test_no_reported_item_is_trained_on(run):
 # ---- agents
 
 
-def agents(levels, silent=()):
+TEAMS = [{"name": "first", "members": ["a GP", "a nurse"]}]
+TEAMS += [{"name": "last", "members": ["an oncologist"]}]
+RECRUITED = {"panel": {"experts": ["a nurse", "a surgeon"]}, "teams": {"teams": TEAMS}}
+
+
+def agents(levels, silent=(), agree_after=1):
     """An endpoint for the agents: complexity by question, notes that name who wrote them.
 
-    silent: (opening of a system message, word of a prompt, reply): who says something else.
+    silent: (opening of a system message, word of a prompt, reply): who says something else. The
+    moderator of a recruited panel agrees from the n-th time on.
     """
+    rounds = itertools.count(1)
 
     def script(n, body):
         system, user = (m["content"] for m in body["messages"])
         for opening, word, reply in silent:
             if system.startswith(opening) and word in user:
                 return reply
-        if "response_format" in body:
-            return told(complexity=next(v for k, v in levels.items() if k in user))
-        if system.startswith("You are a clinician"):
-            return completion("the answer")
-        return completion("note by " + system.split(".")[0].removeprefix("You are "))
+        if "response_format" not in body:
+            who = system.split(".")[0].removeprefix("You are ")
+            return completion("the answer" if who.startswith("a clinician") else f"note by {who}")
+        form = body["response_format"]["json_schema"]["name"]
+        if form in RECRUITED:
+            return told(**RECRUITED[form])
+        if system.startswith("You moderate"):
+            return told(agreed="yes" if next(rounds) >= agree_after else "no")
+        return told(complexity=next(v for k, v in levels.items() if k in user))
 
     return script
 
@@ -101,28 +113,6 @@ def test_an_agent_without_an_answer_loses_its_item_and_is_named(run, endpoint):
     assert made["answer"].tolist() == [""] * len(lost) + ["the answer"]
 
 
-def recruiting(agree_after):
-    """An endpoint for MDAgents as published; the moderator agrees from the n-th time on."""
-    asked = []
-    teams = [{"name": "first", "members": ["a GP", "a nurse"]}]
-    named = {"panel": {"experts": ["a nurse", "a surgeon"]}}
-    named["teams"] = {"teams": [*teams, {"name": "last", "members": ["an oncologist"]}]}
-
-    def script(n, body):
-        system, user = (m["content"] for m in body["messages"])
-        who = system.split(" Texts")[0].removeprefix("You are ").rstrip(".")
-        if "response_format" not in body:
-            return completion("the answer" if who.startswith("a clinician") else f"note by {who}")
-        if (form := body["response_format"]["json_schema"]["name"]) in named:
-            return told(**named[form])
-        if system.startswith("You moderate"):
-            asked.append(user)
-            return told(agreed="yes" if len(asked) >= agree_after else "no")
-        return told(complexity="advanced" if "three" in user else "intermediate")
-
-    return script
-
-
 @pytest.mark.parametrize(
     "item, agree_after, rounds, calls", [(1, 1, 5, 9), (1, 2, 5, 12), (1, 9, 2, 12), (2, 1, 5, 6)]
 )
@@ -133,10 +123,10 @@ def test_a_recruited_panel_discusses_and_teams_work_in_turn(
 
     Teams: check, recruiting, a note and a report, the last team's report, answer.
     """
-    endpoint.script = recruiting(agree_after)
+    level = ["", "intermediate", "advanced"][item]
+    endpoint.script = agents({"?": level}, agree_after=agree_after)
     asked = ITEMS[item : item + 1].reset_index(drop=True)
     (made,) = asked_of(run, asked, rounds=rounds).itertuples()
-    level = ["", "intermediate", "advanced"][item]
     assert (made.calls, made.complexity, made.answer) == (calls, level, "the answer")
     second, last = (b["messages"][-1]["content"] for b in endpoint.bodies[-2:])
     if level == "advanced":
