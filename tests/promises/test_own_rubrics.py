@@ -208,7 +208,7 @@ def test_labels_of_a_reply_wait_for_it_and_a_lost_one_is_unscored(service, tmp_p
     assert asyncio.run(own.cards(study, lost))["b"]["unscored"] == 1
     for row, told in {
         "q1,1,nobody,,a,": "no answer of 'nobody' to 'q1'",
-        "q99,1,,,,x": "column item: 'q99' is none of the questions",
+        "q99,1,,,,x": "column item: 'q99' isn't one of the questions",
         "q1,maybe,,,,x": "column label: 'maybe' is neither",
         "q1,1,,,,": "column answer: give what was labelled",
         "q1,1,a,zero,,": "column repeat: 'zero' isn't a whole number",

@@ -43,7 +43,7 @@ def begin(name: str) -> list[Path]:
         try:
             tomllib.loads(texts[path])
         except tomllib.TOMLDecodeError as e:  # such as a source that has the name of a new one
-            raise BedsideError(f"{paths.rel(path)} would be no TOML any more: {e}") from None
+            raise BedsideError(f"{paths.rel(path)} would no longer be valid TOML: {e}") from None
     for path, text in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         paths.write(path, text)

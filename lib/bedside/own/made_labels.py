@@ -28,10 +28,10 @@ def labels(
         row["criterion"] = row["criterion"].strip()
         row["labelled_by"] = " ".join(row["labelled_by"].split()) or table.name
         if row["item"] not in items:
-            table.fault(place, "item", f"{row['item']!r} is none of the questions")
+            table.fault(place, "item", f"{row['item']!r} isn't one of the questions")
         elif criteria is not None and row["criterion"] not in criteria[row["item"]]:
             told = ", ".join(criteria[row["item"]])
-            table.fault(place, "criterion", f"{row['criterion']!r} is none of: {told}")
+            table.fault(place, "criterion", f"{row['criterion']!r} isn't one of: {told}")
         if criteria is None and row["criterion"]:
             table.fault(place, "criterion", "there are no criteria. Name their file with RUBRIC=.")
         if row["label"] not in ("0", "1"):

@@ -55,7 +55,7 @@ def criteria(path: str | Path, items: Iterable[str]) -> dict[str, list[Criterion
     for number, (place, row) in enumerate(table.rows, 1):
         table.filled(place, row, ["criterion"])
         if row["item"] and row["item"] not in asked:
-            table.fault(place, "item", f"{row['item']!r} is none of the questions")
+            table.fault(place, "item", f"{row['item']!r} isn't one of the questions")
         named = row["criterion"].replace(",", ";") if row["levels"] else str(number)
         id = row["id"].strip() or named  # a comma parts labels
         keys = [(item, id) for item in ([row["item"]] if row["item"] else asked)]

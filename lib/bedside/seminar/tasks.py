@@ -155,7 +155,7 @@ def _read(key, value, truth, options, percent=False):
         known = options or {truth: ()}
         found = choice(value, known)
         if found is None and len(options) > 1:
-            raise Wrong(f"{key}: {value!r} is none of {', '.join(known)}.")
+            raise Wrong(f"{key}: {value!r} isn't one of {', '.join(known)}.")
         return str(value) if found is None else found
     made = number(value, share=-1 <= truth <= 1)
     if made is None and isinstance(value, tuple) and len(value) == 2:
