@@ -83,6 +83,26 @@ def test_on_a_raters_page(begins, steps, own, browser, tmp_path):
 
 
 @pytest.mark.slow
+def test_an_item_that_is_put_off_comes_before_its_repetition_and_not_right_before_it(
+    browser, tmp_path
+):
+    rows = many(9)
+    with watched(browser) as page:
+        page.goto(out(tmp_path, rows, ["Jo"], size=9, repetitions=0.1)[0])
+        items = json.loads(page.locator("#data").text_content())["items"]
+        (again,) = (n for n, item in enumerate(items) if item["again"])
+        first = next(n for n, item in enumerate(items) if item["id"] == items[again]["id"])
+        walk = Walk(page, tmp_path, "presupposition", rows)
+        walk.press(*"1" * first, "n", *"1" * (len(items) - first))
+        walk.file()
+    (saved,) = (tmp_path / "back").iterdir()
+    given = [json.loads(line) for line in saved.read_text(encoding="utf-8").splitlines()[1:]]
+    once, twice = (n for n, line in enumerate(given) if line["id"] == items[again]["id"])
+    assert (given[once]["again"], given[twice]["again"]) == (False, True)
+    assert first < once < twice - 1 and len(given) == 10
+
+
+@pytest.mark.slow
 def test_labels_of_two_raters_and_an_adjudicator_reach_the_studys_table(
     browser,
     tmp_path,

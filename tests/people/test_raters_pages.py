@@ -56,6 +56,11 @@ def test_a_repetition_and_a_hostile_text_look_like_any_item(tmp_path):
     assert hostile.replace("\ud800", "\ufffd") in [i["answer"]["text"] for i in shown]
 
 
+@pytest.mark.parametrize("task", {*TASKS, "own"} - {"adherence", "review"})
+def test_guidelines_say_what_a_refusal_or_an_answer_to_something_else_counts_as(task):
+    assert any(met.startswith("A refusal") for met, _, _ in tasks()[task].examples)
+
+
 # ---- samples
 
 
@@ -101,6 +106,13 @@ def test_only_replies_of_the_task_that_are_worth_a_label_and_each_text_once(own,
 
     # the smallest model's truncated replies only on demand, or if nobody else replied
     assert shown(there) == ["b", "c"] and shown(there, tiny=True) == ["a", "b", "c"]
+    own(pieces_of="8 lists")  # and so with pieces of replies
+    lists = [row(r["item"], "own", section="8 lists", model=r["model"]) for r in there]
+    lists[1]["reply"] += "\nREPLY C"
+    pieces = [r | {"model": "lists of all"} for r in there[:4]]
+    assert shown(lists[:2] + pieces) == ["b", "c"] and shown(lists[:1] + pieces[:1]) == ["a"]
+    assert shown(lists + pieces, tiny=True) == ["a", "b", "c"]
+    own()
     assert shown(there[:1]) == ["a"]
     with pytest.raises(BedsideError, match="no replies for the task 'own'"):
         shown(there[4:])

@@ -79,6 +79,11 @@ class Walk:
         for told in words:
             self.page.locator(selector, has_text=told).first.wait_for()
 
+    def whole(self, selector):
+        """Nothing of this text is cut off."""
+        cut = "box => box.scrollWidth > box.clientWidth"
+        assert not self.page.locator(selector).evaluate(cut)
+
     def lacks(self, selector, words=""):
         self.page.locator(selector, has_text=words).first.wait_for(state="hidden")
 
