@@ -1,9 +1,10 @@
-"""What models answer to any request, the same whenever it is asked."""
+"""What models answer to any request, the same whenever it is asked; what providers refuse with."""
 
 import itertools
 import json
 import random
 import re
+from pathlib import Path
 
 from bedside.asking import store
 
@@ -89,3 +90,12 @@ def cut(text, most):
     """A text's first tokens."""
     ends = [m.end() for m in itertools.islice(TOKEN.finditer(text), most + 1)]
     return text if len(ends) <= most else text[: ends[most - 1]] if most else ""
+
+
+def refusals():
+    """The lines of failures.txt: what it is, its status, body, headers, and the line itself."""
+    path = Path(__file__).with_name("readers") / "failures.txt"
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            expected, status, text, *headers = line.split(" | ")
+            yield expected, status, text, json.loads(*headers or ["{}"]), line

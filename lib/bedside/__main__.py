@@ -216,7 +216,8 @@ def seminar(profile="sample", into=None):
     """Write sheets and a zip to hand out to seminar/."""
     from .seminar import editions
 
-    path = editions.build(into, profile)
+    choose(profile, ["sample"], "profile of the sheets")
+    path = editions.build(into)
     place = paths.rel(path.parent)
     print(f"for students, to hand out: {paths.rel(path)}")
     print(f"for you: {place}/instructors, with notes and solutions, slides and a marking guide")
@@ -232,17 +233,15 @@ def class_(folder="", names=""):
     print(f"{told}. Open {paths.rel(path.resolve())}")
 
 
-def data(profile="public", mirror="", names=""):
+def data(profile="public", mirror=""):
     """Fetch and check the papers' released data (for PROFILE=public unless you name another).
 
     It goes on after a failure and reports all of them.
-
-    names: a file that names the only sources to fetch.
     """
     from .read import sources
 
     failed = []
-    for name in Path(names).read_text().split() if names else sources.used_by(profile):
+    for name in sources.used_by(profile):
         entry = sources.entry(name)
         try:
             got = sources.fetch(name, mirror)
@@ -269,7 +268,7 @@ def plan(given, paper=""):
     calls = plans.planned(given, _study(paper))
     models = calls["model"].unique()
     ways = [False] + [True] * any(registry.model(m).batch_discount for m in models)
-    print(f"{'notebook':38} {'model':23}    calls    prompt     reply  expected   at most")
+    print(f"{'notebook':38} {'model':23}    calls    prompt     reply  expected     bound")
     for (name, model), mine in calls.groupby(["notebook", "model"]):
         expected, most, known = plans.costs(mine)
         usd = [plans.usd(expected if known == len(mine) else None), plans.usd(most)]

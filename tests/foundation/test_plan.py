@@ -58,7 +58,7 @@ def test_a_plan_names_what_it_costs_and_what_is_missing(planned, endpoint):
             (FIRST, 4, "unknown"),
             (SECOND, 12, "unknown"),
         ]
-    assert "\n48 calls; expected unknown, at most $" in told
+    assert "\n48 calls; expected unknown, upper bound $" in told
     bound = f"{FIRST}: the generation loop depends on earlier replies"
     assert told.count("depends on earlier") == 1 and bound in told
     assert "before this can run: model 'gone' was retired on 2026-06-15; use 'remote'" in told
@@ -97,7 +97,7 @@ def test_a_first_plan_expects_by_other_models_replies_that_ended_by_themselves(
         else:
             paid = count * (10 * 1e4 + 12 * 2) / 1e6
             assert paid / 1.5 < float(expected) < 1.5 * paid < most
-    lent = "expected of unset is by the length of other models' replies"
+    lent = "expected of unset: by the length of similar texts"
     assert (lent in told) == (finish == "stop")
 
 

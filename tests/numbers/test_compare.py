@@ -9,6 +9,7 @@ from scipy.special import stdtrit
 from bedside import own, stats
 from bedside.asking import registry
 from bedside.publish import comparison
+from bedside.publish.pages import models
 from conftest import apart, completion, with_fields
 from own_studies import compared
 
@@ -107,6 +108,9 @@ def test_a_change_is_tested_and_says_what_would_have_been_seen(study_of, tmp_pat
     made = both(tmp_path)
     (pair,) = made.differences.to_dict("records")
     assert abs(pair["difference"]) == HALF and pair["detectable"] == LEAST
+    assert sorted(map(abs, (pair["low"], pair["high"]))) == [LOW, HIGH]
+    page = models.write_compared(tmp_path / "both", [own.compared(n) for n in ("new", "old")])
+    assert f"<td>[{pair['low']:.3g}, {pair['high']:.3g}]</td>" in page.read_text()
     assert {r["model"]: r["right_elsewhere"] for r in made.failures.to_dict("records")} == {
         "served (old)": 1
     }

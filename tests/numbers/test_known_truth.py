@@ -119,7 +119,7 @@ def test_scores_tests_and_costs(lab, design):
         assert (groups["value"] * groups["n"]).sum() == pytest.approx(100 * right)
     paired(lab.table("table_pairs"), pairs)
     assert f", ${usd:.2f}" in told and "unknown" not in told.rpartition(", $")[2]
-    most = sum(map(float, re.findall(r"at most \$([\d.]+)", told)))
+    most = sum(map(float, re.findall(r"upper bound \$([\d.]+)", told)))
     assert f"{2 * len(truth) * size} calls in all" in told and most > usd  # as planned
 
 

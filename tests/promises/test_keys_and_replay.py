@@ -5,6 +5,7 @@ import csv
 import hashlib
 import itertools
 import json
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,7 @@ def test_what_several_ask_is_sent_once(world, endpoint):
 
     replies = world.talk(task, task, task)
     assert [r.item for both in replies for r in both] == list("xy") * 3
+    world.talk(task, profile="public")  # profiles share replies
     assert len(endpoint.bodies) == 2
 
 
@@ -65,12 +67,6 @@ def test_asking_freshly_calls_once_more_and_the_newest_wins(world, endpoint):
         return [(await one(request("b", "twice"))).text for _ in range(2)]
 
     assert world.talk(task, mode="fresh") == [["answer 3"] * 2]  # in one run it is asked once
-
-
-def test_profiles_share_replies(world, endpoint):
-    for profile in ("sample", "public", "sample"):
-        world.talk(lambda one: one(request("a", "the same")), profile=profile)
-    assert len(endpoint.bodies) == 1
 
 
 def test_a_gap_in_a_replay_names_the_item_what_differs_and_the_way_out(world, endpoint):
@@ -131,63 +127,29 @@ def test_all_that_is_sent_and_who_is_asked_changes_the_key(world):
     assert {m.key for m in same} == {made[0].key}  # another item, another order
 
 
-CHANGES = [
-    {"settings": {"reasoning_effort": "low"}},
-    {"settings": {"temperature": 1}},
-    {"omit": ["temperature"]},
-    {"extra_body": {"thinking": {"type": "disabled"}}},
-    {"query": {"api-version": "2026-01-01"}},
-    {"headers": {"x-mode": "precise"}},
-    {"revision": "weights of Monday"},
-    {"revision": "weights of Tuesday"},
-    {"reasoning_tokens": 100},
-    {"max_tokens_name": "max_completion_tokens"},
-    {"response_format": "json_object"},
-    {"response_format": "none"},
-    {"api": "completions", "response_format": "none"},
-    {"system": "user"},
-    {"weights_sha256": "0" * 64},
-    {"base_url": "http://127.0.0.1:8000/v1"},
-    {"provider": "another"},
-    {"model": "another"},
-]
+FIELDS = tomllib.loads(Path(__file__).with_name("entry_fields.toml").read_text(encoding="utf-8"))
 
 
 def test_all_of_an_entry_that_can_change_an_answer_changes_the_key(world):
     usual, known = dict(world.entries["mine"]), set()
-    for more in [{}, *CHANGES]:
+    for more in [{}, *FIELDS["changes"]]:
         world.entries["mine"] = usual
         (made,) = keys(world, **more)
         assert made not in known, more
         known.add(made)
 
 
-PRICES = {"usd_per_million_in": 1.0, "usd_per_million_out": 2.0, "price_date": "2026-01-01"}
-NO_CHANGES = [
-    {"headers": {"Authorization": "Bearer ${MINE}"}},
-    {"query": {"key": "${MINE}"}},
-    {"extra_body": {"user": "${MINE}", "more": ["${MINE}"]}},
-    {"api_key_env": "MINE"},
-    {**PRICES, "batch_discount": 0.5, "batch_tokens": 1000},
-    {"requests_per_minute": 10, "tokens_per_minute": 1000, "max_concurrency": 1},
-    {"timeout_s": 1, "about": "x", "documentation": "x", "think": []},
-    {"retired": "2026-01-01", "instead": "another"},
-    # what a notebook asks for is held to these before it becomes a request
-    {"most_tokens": 1, "most_tokens_for": {"list": 1}, "most_tokens_turn": 1},
-    {"most_turns": 1, "most_dialogues": 1, "most_examples": 1},
-]
-
-
 def test_keys_prices_and_limits_do_not(world, monkeypatch):
     usual = dict(world.entries["mine"])
-    for more in NO_CHANGES:
+    for more in FIELDS["changes_nothing"]:
         world.entries["mine"] = usual
         before = keys(world, **({"extra_body": {"more": []}} if "extra_body" in more else {}))
         for value in ("one", "two"):
             monkeypatch.setenv("MINE", value)
             assert keys(world, **more) == before, more
         assert keys(world, **json.loads(json.dumps(more).replace("MINE", "OTHER"))) == before, more
-    assert {k for more in (*CHANGES, *NO_CHANGES) for k in more} == fields_of_entries()
+    both = FIELDS["changes"] + FIELDS["changes_nothing"]
+    assert {k for more in both for k in more} == fields_of_entries()
 
 
 def test_a_providers_own_address_is_none_of_the_key_and_another_one_is(world):
@@ -230,28 +192,15 @@ def test_what_is_sent_and_keys_stay_as_they_were_for_each_bundled_entry(monkeypa
 # ---- what is sent
 
 
-@pytest.mark.parametrize(
-    "more, body",
-    [
-        ({}, ASKED),
-        ({"settings": {"temperature": 1}}, {**ASKED, "temperature": 1}),
-        ({"omit": ["temperature", "seed"]}, {"max_tokens": 9}),
-        (
-            {"max_tokens_name": "most", "reasoning_tokens": 8000, "omit": ["seed"]},
-            {"most": 8009, "temperature": 0},
-        ),
-        ({"settings": {"max_tokens": 4}, "reasoning_tokens": 1}, {**ASKED, "max_tokens": 5}),
-        ({"extra_body": {"a": {"b": "${MINE}"}, "seed": 2}}, {**ASKED, "seed": 2, "a": {"b": "1"}}),
-    ],
-    ids=str,
-)
-def test_a_call_has_what_its_entry_says(world, endpoint, monkeypatch, more, body):
+def test_a_call_has_what_its_entry_says(world, endpoint, monkeypatch):
     monkeypatch.setenv("MINE", "1")
-    world.model(**more)
-    world.talk(lambda one: one(request("a", "${MINE} {{ 7 * 7 }}", **ASKED)))
-    (sent,) = endpoint.bodies
-    messages = [{"role": "user", "content": "${MINE} {{ 7 * 7 }}"}]  # a prompt is never filled in
-    assert sent == {"model": "asked-2026-01-01", "messages": messages, **body}
+    usual, prompt = dict(world.entries["mine"]), "${MINE} {{ 7 * 7 }}"  # which is never filled in
+    for more, body in FIELDS["sent"]:
+        world.entries["mine"] = usual
+        world.model(**more)
+        world.talk(lambda one: one(request("a", prompt, **ASKED)), mode="fresh")
+        messages = [{"role": "user", "content": prompt}]
+        assert endpoint.bodies[-1] == {"model": "asked-2026-01-01", "messages": messages, **body}
 
 
 @pytest.mark.parametrize("form", ["json_schema", "json_object", "none"])
@@ -296,27 +245,14 @@ def test_what_is_sent_decides_what_is_replayed(world, endpoint):
 # ---- how a reply is read
 
 
-@pytest.mark.parametrize(
-    "think, text, answer",
-    [
-        (None, "<think>hm\n\nhm</think>\n\nfine", "fine"),
-        (None, "<think>hm", ""),
-        (None, "Write <think> first.", "Write <think> first."),
-        (None, "hm</think>fine", "hm</think>fine"),
-        (["[T]", "[/T]"], "[T]hm[/T]fine", "fine"),
-        (["[T]", "[/T]"], "hm[/T]fine", "fine"),  # the template has opened it
-        ([], "<think>hm</think>fine", "<think>hm</think>fine"),
-    ],
-)
-def test_what_a_model_thought_is_recorded_but_is_not_what_it_says(
-    world, endpoint, think, text, answer
-):
-    world.model(think=think)
-    endpoint.script = lambda n, body: completion(text)
-    for mode in ("record", "replay"):
-        (row,) = world.ask("a", mode=mode)
-        assert (row.answer, row.reply_status) == (answer, "" if answer else "blank")
-    assert world.recorded()[0]["text"] == text
+def test_what_a_model_thought_is_recorded_but_is_not_what_it_says(world, endpoint):
+    for n, (think, text, answer) in enumerate(FIELDS["thoughts"]):
+        world.model(think=None if think == "none" else think)
+        endpoint.script = lambda n, body, text=text: completion(text)
+        for mode in ("record", "replay"):
+            (row,) = world.ask(n, mode=mode)
+            assert (row.answer, row.reply_status) == (answer, "" if answer else "blank"), text
+        assert world.recorded()[n]["text"] == text
 
 
 def test_a_retired_model_replays_but_is_not_called(world, endpoint):

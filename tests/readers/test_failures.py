@@ -1,12 +1,11 @@
 """What providers say in place of an answer: what it is, what a run does then, and what it costs."""
 
 import datetime
-import json
 import random
 import time
-from pathlib import Path
 
 from bedside.asking import failures
+from provider_words import refusals
 
 NOW = datetime.datetime(2026, 11, 26, 12, 0, tzinfo=datetime.UTC)
 KEPT = {"key": "k", "item": "i", "chars": 1, "fields": {}}
@@ -38,12 +37,8 @@ def test_each_answer_of_a_provider_is_taken_for_what_it_is(monkeypatch):
     """Whether another try may help, which requests it ends, how long to wait, what it costs."""
     monkeypatch.setattr(time, "time", NOW.timestamp)
     wrong = []
-    for line in Path(__file__).with_name("failures.txt").read_text(encoding="utf-8").splitlines():
-        if not line or line.startswith("#"):
-            continue
-        expected, status, said, *headers = line.split(" | ")
-        outcome = outcome_of(failure(status, said, json.loads(*headers or ["{}"])))
-        if outcome != expected:
+    for expected, status, said, headers, line in refusals():
+        if (outcome := outcome_of(failure(status, said, headers))) != expected:
             wrong.append(f"{outcome} | {line}")
     assert not wrong, "\n".join(wrong)
 

@@ -32,6 +32,7 @@ ASKED = Request("q1", "smollm2-135m", [{"role": "user", "content": "Grade it."}]
 CALL = {"finish": "tool_calls", "tool_calls": [{"id": "a"}]}
 DOUBT = "But wait, this contradicts the reference and so I"
 TEXTS = tomllib.loads(Path(__file__).with_name("verdicts.toml").read_text(encoding="utf-8"))
+REPLIES = TEXTS["replies"]
 
 
 def rows_of(table, values):
@@ -150,37 +151,6 @@ READERS = {
     ),
     "exam": (member("answer", "A", "B"), ["A", "B"], "Answer: {}", exam),
 }
-# a reply made of objects A and B, its finish reason, and which of the two values it states
-OBJECTS = [
-    ("{A}", "stop", 0),
-    ("Here it is.\n```json\n{A}\n```", "stop", 0),
-    ("{A}\nSo it says, but it is the other way round.", "stop", None),
-    ("It says:\n```json\n{A}\n```\nIt doesn't.", "stop", None),
-    ('{A-}, "reason": "It is so."}', "stop", 0),
-    ("<think>{B}</think>{A}", "stop", 0),
-    ("{A}", "length", 0),  # closed at the limit
-    ("{A}\n \n\n", "length", 0),
-    ("It is so.\n```json\n{A}\n```", "length", 0),
-    ("{A} or maybe {B}", "stop", None),
-    ("{B}\n{A}", "stop", None),
-    ("{A-}", "length", None),
-    ('{A-}, "reason": "It contradi', "length", None),
-    ("{A} " + DOUBT, "length", None),
-    ("```json\n{A}\n```\n" + DOUBT, "length", None),
-    ("{A} " + DOUBT, "MAX_TOKENS", None),
-    ("It is so.\n{A}", "length", None),
-    *(("{A}", why, None) for why in ("content_filter", "SAFETY", "refusal")),
-]
-LINES = [
-    ("{a}", "stop", 0),
-    ("{b}\nOn reflection:\n{a}", "stop", 0),
-    ("{A}\n{a}", "stop", 0),
-    ("{A}\n{b}", "stop", None),
-    ("{b}\n{A}", "stop", None),
-    ("{a}\n{?}", "stop", None),
-    ("{a}\n" + DOUBT, "length", None),
-    ("{a}", "length", None),
-]
 
 
 def reply_of(body):
@@ -193,12 +163,13 @@ def test_what_a_finished_reply_states_once_is_the_verdict(name):
     (a, b), values, line, read = READERS[name]
     words = {"{A-}": a[:-1], "{A}": a, "{B}": b}
     words |= dict(zip(("{a}", "{b}", "{?}"), map(line.format, (*values, "perhaps"))))
-    for text, finish, place in OBJECTS + LINES * bool(line):
+    stated = dict(zip("ab", values))
+    for text, finish, which in REPLIES["objects"] + REPLIES["lines"] * bool(line):
         for placeholder, meant in words.items():
             text = text.replace(placeholder, meant)
         v = read(reply_of(completion(text, finish)))
-        expected = None if place is None else values[place]
-        assert (v.value, v.status == "graded") == (expected, place is not None), (text, finish)
+        found = v.value, v.status == "graded"
+        assert found == (stated.get(which), which in stated), (text, finish)
 
 
 @pytest.mark.parametrize("name", READERS)

@@ -129,6 +129,9 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             "base_url should be an address, such as https://api.example.org/v1": (
                 not sound and self.provider != "local"
             ),
+            'provider "local" is for the embedded models; give an endpoint another one': (
+                self.provider == "local" and bool(self.base_url)
+            ),
             "a key stands in it, or a password; write ${VARIABLE}, of the environment": (
                 named or PASSWORD.search(self.base_url) or LITERAL_KEY.search(repr(self))
             ),

@@ -60,7 +60,7 @@ class Endpoint:
     def _wait(self, tokens):
         """Seconds until the endpoint, and the entry's limits, allow one more call."""
         now, calls, m = time.perf_counter(), _sent[self.name], self.model
-        while calls and calls[0][0] <= now - WINDOW_S:
+        while calls and calls[0][0] + WINDOW_S <= now:  # rounded as below: else no wait is left
             calls.popleft()
         many = m.requests_per_minute and len(calls) >= m.requests_per_minute
         much = m.tokens_per_minute and sum(t for _, t in calls) + tokens > m.tokens_per_minute

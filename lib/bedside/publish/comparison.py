@@ -47,7 +47,7 @@ KINDS = {  # what is compared: the columns of each, which are also those of its 
         "right_elsewhere",
         "link",
     ],
-    "differences": "pair study measure difference test p holm n detectable".split(),
+    "differences": "pair study measure difference low high test p holm n detectable".split(),
     "costs": ["model", "study", "calls", "prompt_tokens", "completion_tokens", "usd", "hours"],
 }
 WORST = 5  # failures that are shown of each model
