@@ -41,7 +41,7 @@ def watched(browser, width=1280, height=800, local=("file:", "blob:", "data:")):
     """
     troubles = []
     context = browser.new_context(viewport={"width": width, "height": height})
-    context.set_default_timeout(40_000)  # however busy this machine is
+    context.set_default_timeout(120_000)  # however busy this machine is
 
     def asked(request):
         if not request.url.startswith(local):

@@ -128,9 +128,9 @@ def test_labels_of_two_raters_and_an_adjudicator_reach_the_studys_table(
         walk = Walk(page, tmp_path, "presupposition", rows)
         for width, height in ((1280, 800), (820, 1180)):
             walk.size(width, height)  # what raters said is in view before a key can decide
-            seen = page.locator(".opinions section, .choices button, #guide").all()
+            seen = page.locator(".opinions section, .choices button, #guide, #status").all()
             boxes = [one.bounding_box() for one in seen]
-            assert len(boxes) == 8 and all(b["y"] + b["height"] < height for b in boxes)
+            assert len(boxes) == 9 and all(b["y"] + b["height"] < height for b in boxes)
         assert not any(name in page.content() for name in names)  # what raters say, not who
         walk.press("3")
         walk.sees("main", "All 1 are settled")
