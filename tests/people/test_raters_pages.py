@@ -199,8 +199,8 @@ def test_files_of_others_are_told(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("bedside.annotation.returned.FOLDER", tmp_path / "labels")
     with pytest.raises(SystemExit):
         steps.main(["annotate", f"FROM={where}"])
-    assert "7 of 7 files were not taken" in capsys.readouterr().err
-    with pytest.raises(BedsideError, match="there is no file"):
+    assert "7 of 7 files were rejected" in capsys.readouterr().err
+    with pytest.raises(BedsideError, match="no such file"):
         handed.taken(tmp_path / "nowhere")
 
 
