@@ -65,17 +65,12 @@ def candidates(rows, task, tiny=False):
             f"row {short[0]['id']!r} refers to shared texts but doesn't include them. Pass the rows"
             " of annotation.rows(document)"
         )
-    known = {
-        model for profile in paths.profiles().values() for model in profile.get("recorded", ())
-    }
-
-    def worthy(found):
-        return [r for r in found if r["model"] in known or not registry.is_embedded(r["model"])]
-
-    worth = worthy(there)
+    known = {m for profile in paths.profiles().values() for m in profile.get("recorded", ())}
+    small = {r["model"] for r in rows if registry.is_embedded(r["model"])} - known
+    worth = [r for r in there if r["model"] not in small]
     if task.pieces_of:
-        wholes = worthy(r for r in rows if r["section"].startswith(task.pieces_of))
-        texts = "\n".join(r["reply"] for r in wholes if r["paper"] == task.paper).casefold()
+        wholes = [r for r in rows if r["section"].startswith(task.pieces_of)]
+        texts = "\n".join(r["reply"] for r in wholes if r["model"] not in small).casefold()
         worth = [r for r in worth if r["reply"].casefold() in texts]
     found = {}
     for row in sorted(there if tiny else worth or there, key=lambda row: row["id"]):
