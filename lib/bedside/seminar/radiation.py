@@ -212,6 +212,10 @@ class Sheet(sheets.Sheet):
         filled = [[*words, *[""] * (size - len(words))] for words in self.two]
         return prose(pd.DataFrame(dict(zip(rad.PROFILES, filled))))
 
+    def changed(self):
+        """What changes by meaning between the two written lists, as students see it."""
+        return self.table("2.7", self.changes().items())
+
     def changes(self):
         """What changes by meaning between the two written lists: {effect: gained or lost}."""
         base, then = (set(words.values()) for words in self.two)
@@ -230,6 +234,10 @@ class Sheet(sheets.Sheet):
             "one sure item": (1, 0, n - 1, rest),
             "empty": (0, 0, n, rest),
         }
+
+    def lists(self):
+        """The four lists of task 2.9, by hits, wrong, missed and rejected."""
+        return self.table("2.9 lists", [(name, *counts) for name, counts in self.cases.items()])
 
     def rank(self, formula):
         """A measure's value of each list, and of the careful one with one hit more or error fewer.
