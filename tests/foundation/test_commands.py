@@ -124,6 +124,7 @@ def test_help_comes_before_set_up(tmp_path):
         (["study", "PROFILE=public"], "unknown variable of make study 'PROFILE'"),
         (["all", "NAME=x"], "NAME is for `make study` alone"),
         (["batch", "RUBRIC=x"], "RUBRIC is for `make study` alone"),
+        (["plan", "QUESTIONS=x"], "alone, where MODE=plan says what it costs"),
         (["all", "it's$(x)=1"], 'unknown variable "it\'s$(x)"'),
     ],
 )

@@ -116,6 +116,12 @@ def test_a_change_is_tested_and_says_what_would_have_been_seen(study_of, tmp_pat
     }
 
 
+def test_of_a_question_s_repeats_one_failure_is_listed(study_of, tmp_path):
+    study_of("old", grades=says(lambda said: True), repeats=2)
+    failures = comparison.compared([own.compared("old")], tmp_path)["failures"]
+    assert failures["item"].str.split(",").str[0].is_unique and len(failures) == comparison.WORST
+
+
 def test_a_difference_between_models_has_an_interval_over_units(study_of, tmp_path):
     lines = [f"q{k},theirs,{'Yes.' if k < 18 else 'No.'}" for k in range(36)]
     (tmp_path / "theirs.csv").write_text("\n".join(["item,model,answer", *lines]))
