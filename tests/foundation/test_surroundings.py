@@ -1,5 +1,6 @@
 """Disks, terminals and systems that get in the way: one sentence, and the old file as it was."""
 
+import contextlib
 import errno
 import os
 
@@ -7,8 +8,10 @@ import pytest
 
 from bedside import BedsideError
 from bedside import __main__ as steps
+from bedside.annotation import log
 from bedside.read import paths
 from file_faults import FAULTS, Faults, Killed
+from rater_pages import record
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -26,6 +29,22 @@ def test_a_file_is_written_whole_or_stays_as_it_was(fault, tmp_path):
             except (BedsideError, Killed) as e:
                 assert isinstance(e, Killed) or "a.json: can't be written (" in str(e)
         assert path.read_text() in ("old", "the new text") and os.listdir(tmp_path) == ["a.json"]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_labels_are_kept_after_any_fault(fault, tmp_path):
+    def work(folder):
+        path = folder / "hallucination/Jo.jsonl"
+        for n in range(len(log.last(path)), 3):
+            log.append(path, [record(f"r{n}")])
+        assert len(log.last(path)) == 3, folder
+
+    with Faults() as seen:
+        work(tmp_path / "whole")
+    for n, site in enumerate(seen.sites):
+        with contextlib.suppress(BedsideError, Killed), Faults(site, fault):
+            work(tmp_path / f"{n}")
+        work(tmp_path / f"{n}")
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ import bedside
 from bedside import BedsideError, own
 from bedside.asking import registry
 from bedside.own import results, steps, try_out
+from bedside.publish import comparison
 from bedside.read import paths, questions
 from bedside.read.surroundings import here
 from bedside.write import frames
@@ -70,6 +71,12 @@ def test_questions_are_asked_judged_and_counted_by_unit(study_of, endpoint, tmp_
     sent = len(endpoint.bodies)
     again = study_of(mode="replay")
     assert len(endpoint.bodies) == sent and again.verdicts.equals(found.verdicts)
+
+
+def test_of_a_question_s_repeats_one_failure_is_listed(study_of, tmp_path):
+    study_of(repeats=2)  # twice wrong on q1
+    (failure,) = comparison.compared([own.compared("mine")], tmp_path)["failures"]["item"]
+    assert failure in ("q1", "q1, repeat 2")
 
 
 def test_what_is_wrong_is_said_and_leaves_nothing(study_of, endpoint, tmp_path):
