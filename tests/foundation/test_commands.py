@@ -117,9 +117,9 @@ def test_help_comes_before_set_up(tmp_path):
         (["letter", "JUGDE=b"], "'JUGDE'; did you mean 'JUDGE'"),
         (["study", "QUESTION=x"], "'QUESTION'; did you mean 'QUESTIONS'"),
         (["study", "PROFILE=public"], "unknown variable of make study 'PROFILE'"),
-        (["all", "NAME=x"], "NAME is for `make study` alone"),
-        (["batch", "RUBRIC=x"], "RUBRIC is for `make study` alone"),
-        (["plan", "QUESTIONS=x"], "alone, where MODE=plan says what it costs"),
+        (["all", "NAME=x"], "NAME is only for `make study`"),
+        (["batch", "RUBRIC=x"], "RUBRIC is only for `make study`"),
+        (["plan", "QUESTIONS=x"], "`make study`, where MODE=plan says what it costs"),
         (["all", "it's$(x)=1"], 'unknown variable "it\'s$(x)"'),
     ],
 )

@@ -36,7 +36,7 @@ def check(goals: Collection[str], line: dict[str, str]) -> None:
         others = ({*NOTEBOOKS, *paths.papers()} - {*takers}).intersection(goals)
         if others and "study" in takers and "notebooks" not in takers:
             costs = ", where MODE=plan says what it costs" * ("plan" in goals)
-            raise BedsideError(f"{name} is for `make study` alone{costs}; see docs/own_study.md")
+            raise BedsideError(f"{name} is only for `make study`{costs}. See docs/own_study.md.")
 
 
 def targets() -> dict[str, str]:
