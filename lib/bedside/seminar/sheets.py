@@ -146,9 +146,9 @@ class Sheet:
                 ' folder: sheet.hand_in(my_name, "...").'
             )
         return (
-            f"Handed in: the file {path.name} in the folder {path.resolve().parent}. It holds all"
-            " that you have checked since you opened the sheet, so of several files the last is the"
-            " only one to send. Give it to your instructor; nothing was sent."
+            f"Handed in: the file {path.name} in the folder {path.resolve().parent}. It contains"
+            " everything that you have checked since you opened the sheet. If there are several"
+            " files, give the last one to your instructor. Nothing was sent."
         )
 
     # ---- what sheets show
