@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 from sklearn import metrics
-from statsmodels.api import OLS
+from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.proportion import confint_proportions_2indep
 from units_of_worlds import SEEDS, assert_score, close, left_out, quantile, units_of
 

@@ -105,7 +105,10 @@ def test_what_a_null_draws():
     )
 
 
-def test_what_is_missing_does_not_count_for_holms_correction():
+def test_holms_correction_is_that_of_a_library_and_what_is_missing_does_not_count():
+    rng = np.random.default_rng(4)
+    for p in (rng.random(size).round(2) ** 3 for size in range(1, 9)):
+        assert stats.holm(p).tolist() == multipletests(p, method="holm")[1].tolist()
     assert close(stats.holm([nan, 0.01, 0.04, nan, 0.03]), [nan, 0.03, 0.06, nan, 0.06])
     assert stats.holm([]).shape == (0,)
 
