@@ -2,21 +2,22 @@
 
 import asyncio
 import csv
-import os
+import json
 import re
-import subprocess
-import sys
 import tomllib
-from collections import Counter
 
 import pytest
 
+import matrix
 import providers
-from bedside.asking import models, registry, store
+from bedside.asking import models, registry
 from bedside.asking.replies import Request
+from bedside.build import notebooks
 from bedside.own import try_out
 from bedside.read import paths
 from bedside.read.surroundings import here
+from bedside.write import plots
+from conftest import apart
 
 PROVIDERS = {  # by base_url, where it settles them
     "https://api.openai.com/v1": "openai-reasoning",
@@ -129,30 +130,23 @@ NOTEBOOKS = (
 )
 
 
-def test_each_kind_runs_through_notebooks(provider, root):
+def test_each_kind_runs_through_notebooks(provider, tmp_path, monkeypatch):
     """Verdicts and dialogues of each, with one as judge."""
-    recorded = lambda: {r["key"]: r for r in store.Recordings(root / "data/recordings").records()}
-    before = recorded()
-    text = (root / "data/models.toml").read_text()
-    for url, persona in PROVIDERS.items():
-        text = text.replace(f'"{url}"', f'"{provider.at(persona)}"')
-    (root / "data/models.toml").write_text(text)
+    apart(monkeypatch, tmp_path)
+    monkeypatch.setattr(plots, "save", matrix.undrawn)
+    matrix.copied(paths.FIGURES / "sample", tmp_path / "figures/sample", "trust_*.json")
+    for name in KINDS.split():
+        entry = {**SHIPPED[name], "base_url": provider.at(PROVIDERS[SHIPPED[name]["base_url"]])}
+        monkeypatch.setitem(registry.entries(), name, registry.as_model(name, entry))
     given = {"mode": "record", "models": KINDS, "judge": "claude-opus-5-5", "limit": "1"}
-    done = subprocess.run(
-        [sys.executable, "-m", "bedside", "run", "JOBS=2", *NOTEBOOKS]
-        + [word for name, value in given.items() for word in ("-p", name, value)],
-        capture_output=True,
-        text=True,
-        timeout=1200,
-        env={**os.environ, "BEDSIDE_ROOT": str(root), "PYTHONPATH": str(root / "lib")},
-    )
-    print(done.stdout)
-    assert done.returncode == 0, done.stderr
+    for name in NOTEBOOKS:
+        asyncio.run(matrix.execute(name, notebooks.typed(name, given)))
     assert {e.kind for e in provider.log} == {""}
-    assert set(Counter(e.persona for e in provider.log)) == set(PROVIDERS.values())
-    new = [r["fields"]["messages"] for key, r in recorded().items() if key not in before]
-    assert sorted(new) == sorted(e.messages for e in provider.log)
-    for path in (root / "figures/sample").rglob("*.csv"):
+    assert {e.persona for e in provider.log} == {*PROVIDERS.values()}
+    files = (tmp_path / "recordings").rglob("*.jsonl")
+    kept = [json.loads(line) for path in files for line in path.read_bytes().splitlines()]
+    assert sorted(r["fields"]["messages"] for r in kept) == sorted(e.messages for e in provider.log)
+    for path in (tmp_path / "figures/sample").rglob("*.csv"):
         rows = list(csv.DictReader(path.read_text().splitlines()))
         assert not any(row.get("unscored") not in (None, "", "0") for row in rows), path
         assert "thought effect" not in path.read_text()
