@@ -1,4 +1,7 @@
-"""No budget is passed and limits hold: for a call, a make, two processes, after a kill."""
+"""No budget is passed and limits hold: for a call, a make, after a kill.
+
+Of several processes: `test_kills_and_disks.py`.
+"""
 
 import asyncio
 import contextlib
@@ -16,7 +19,7 @@ import bedside
 from bedside import BedsideError
 from bedside.read.surroundings import here
 from calling import price, request
-from conftest import completion, counted, until
+from conftest import completion, counted
 from file_faults import Faults, Killed
 
 # A call of "question a" takes at most 122 prompt tokens (its 10 bytes, and of a template 12 for a
@@ -97,23 +100,6 @@ def test_a_budget_is_an_amount_and_needs_a_price(world, endpoint, name):
         world.talk(ask("a"), **{name: 5})
     world.model(usd_per_million_in=1, usd_per_million_out=2)
     assert world.talk(ask("a"), **{name: 5})[0].text == "fine" and len(endpoint.bodies) == 1
-
-
-def test_two_processes_and_kills_never_pass_a_budget(priced, endpoint):
-    """Each reply costs the most that it can, so that one call too many would show."""
-    usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
-    endpoint.script = lambda n, body: (time.sleep(0.01), {**completion(), "usage": usage})[1]
-    priced.model(max_concurrency=4)
-    each, budget = 0.1 + 0.2, 15.0
-    killed = priced.start(range(200), budget_usd=budget)
-    until(lambda: len(endpoint.bodies) >= 8)
-    killed.kill()
-    killed.join()
-    both = [priced.start([f"{who} {k}" for k in range(40)], budget_usd=budget) for who in "ab"]
-    for process in both:
-        process.join(60)
-    assert 1 in [process.exitcode for process in both]  # one was stopped
-    assert 20 < len(endpoint.bodies) and len(endpoint.bodies) * each <= priced.spent() <= budget
 
 
 def test_a_kill_at_any_write_loses_no_money_that_was_spent(priced, endpoint):

@@ -70,14 +70,22 @@ def test_asking_freshly_calls_once_more_and_the_newest_wins(world, endpoint):
 
 
 def test_a_gap_in_a_replay_names_the_item_what_differs_and_the_way_out(world, endpoint):
+    """The nearest recording counts; of prompts only that they differ."""
     world.ask("a")
-    with pytest.raises(BedsideError) as told:
-        world.ask("a", mode="replay", temperature=0.5)
-    for words in ("'a'", "temperature (0.0 recorded, 0.5 asked)", "MODE=record", "make plan"):
-        assert words in str(told.value)
-    with pytest.raises(BedsideError, match="'zzz'"):
+    world.ask("a", temperature=0.7, max_tokens=30)
+    for more, differs in (
+        ({"temperature": 0.5}, "temperature (0.0 recorded, 0.5 asked)"),
+        ({"temperature": 0.7, "max_tokens": 9}, "max_tokens (30 recorded, 9 asked)"),
+    ):
+        with pytest.raises(BedsideError) as told:
+            world.ask("a", mode="replay", **more)
+        for words in ("'a'", f"differs in {differs}", "MODE=record", "make plan"):
+            assert words in str(told.value)
+    with pytest.raises(BedsideError, match=r"'a'.*differs in messages\."):
+        world.ask({"a": "another"}, mode="replay")
+    with pytest.raises(BedsideError, match="'zzz'.*no recording of this item at all"):
         world.talk(lambda one: one(request("zzz", "never asked")), mode="replay")
-    assert len(endpoint.bodies) == 1
+    assert len(endpoint.bodies) == 2
 
 
 def test_a_plan_sends_nothing_and_goes_on_with_something_of_the_shape_asked_for(world, endpoint):

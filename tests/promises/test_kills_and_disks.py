@@ -17,31 +17,44 @@ from calling import spoilt
 from conftest import completion, until
 from file_faults import FAULTS, Faults, Killed, full_disk
 
-
-def echo(n, body):
-    return completion("to " + body["messages"][-1]["content"])
+EACH = 0.1 + 0.2  # USD of a reply that costs the most that it can
 
 
-def test_killed_at_any_moment_a_run_pays_again_only_for_what_was_in_flight(world, endpoint):
-    rng, kept, lost = random.Random(0), set(), []
-    endpoint.script = lambda n, body: (time.sleep(0.01), echo(n, body))[1]
-    for _ in range(3):
-        before, some = len(endpoint.bodies), rng.randint(1, 20)
-        process = world.start(range(80))
-        until(lambda before=before, some=some: len(endpoint.bodies) >= before + some, 60)
+def test_processes_killed_at_any_moment_lose_repeat_and_overspend_nothing(world, endpoint):
+    """Only what was under way is paid again; two that append at once don't mix their lines."""
+    rng, kept, lost = random.Random(0), set(), 0
+    usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
+
+    def script(n, body):
+        time.sleep(0.01)
+        return {**completion(body["messages"][-1]["content"] * 2000), "usage": usage}
+
+    endpoint.script = script
+    world.model(usd_per_million_in=1e3, usd_per_million_out=1e4)
+    for _ in range(2):
+        before, some = len(endpoint.bodies), rng.randint(4, 16)
+        process = world.start(range(60), budget_usd=15)
+        until(lambda before=before, some=some: len(endpoint.bodies) >= before + some)
         time.sleep(rng.uniform(0, 0.05))
         process.kill()
         process.join()
         quiet(endpoint)
-        asked = [b["messages"][0]["content"] for b in endpoint.bodies[before:]]
-        assert not kept & {f"to {a}" for a in asked} and max(Counter(asked).values()) == 1
-        now = {r.answer for r in world.ask(*recorded_items(world), mode="replay")}
-        lost.append(len(asked) - len(now - kept))
-        assert lost[-1] <= 4  # those under way
+        asked = [b["messages"][0]["content"].split()[1] for b in endpoint.bodies[before:]]
+        assert not kept & {*asked} and max(Counter(asked).values()) == 1
+        now = {*recorded_items(world)}
+        lost += len(asked) - len(now - kept)
+        assert len(asked) - len(now - kept) <= 4
         kept = now
-    rows = world.ask(*range(80))
-    assert [r.answer for r in rows] == [f"to question {i}" for i in range(80)]
-    assert len(endpoint.bodies) == 80 + sum(lost)
+    both = [world.start([f"{who}{n}" for n in range(25)], budget_usd=15) for who in "ab"]
+    while any(process.is_alive() for process in both):  # whoever reads meanwhile sees whole lines
+        time.sleep(0.05)
+        world.ask(*recorded_items(world), mode="replay")
+        world.run(mode="replay").recordings.check_sound()
+    assert 1 in [process.exitcode for process in both]  # the budget stopped one
+    assert len(endpoint.bodies) * EACH <= world.spent() <= 15 < (len(endpoint.bodies) + 16) * EACH
+    items = [*range(60), *(f"{who}{n}" for who in "ab" for n in range(25))]
+    assert [r.answer for r in world.ask(*items)] == [f"question {i}" * 2000 for i in items]
+    assert len(endpoint.bodies) == len(items) + lost == len(world.recorded()) + lost
 
 
 def quiet(endpoint):
@@ -56,23 +69,6 @@ def recorded_items(world):
     """Items whose lines of recordings are whole."""
     lines = (x for p in world.recordings() for x in p.read_bytes().split(b"\n")[:-1])
     return [json.loads(x)["item"] for x in lines if x.endswith(b"}")]
-
-
-def test_two_processes_append_to_one_file_without_mixing_lines(world, endpoint):
-    """Whoever reads meanwhile, or tries whether the disk takes a line, sees whole lines alone."""
-    endpoint.script = lambda n, body: completion(body["messages"][0]["content"] * 2000)
-    both = [world.start([f"{who} {n}" for n in range(30)]) for who in "ab"]
-    while any(process.is_alive() for process in both):
-        time.sleep(0.05)
-        world.ask(*recorded_items(world), mode="replay")
-        if world.recordings():
-            kept = world.run(mode="replay").recordings
-            kept.check_sound()
-    assert [process.exitcode for process in both] == [0, 0]
-    items = [f"{who} {n}" for who in "ab" for n in range(30)]
-    rows = world.ask(*items, mode="replay")
-    assert [r.answer for r in rows] == [f"question {i}" * 2000 for i in items]
-    assert len(world.recorded()) == 60 == len(endpoint.bodies)
 
 
 # ---- disks
