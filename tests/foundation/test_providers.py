@@ -94,24 +94,6 @@ def test_what_a_bare_entry_lacks_is_told(persona, model, lacks, provider, monkey
     assert entry.keys() - {"provider", "base_url", "model", "api_key_env"} == set(lacks.split())
 
 
-def test_a_bare_prompt_goes_out_and_comes_back_as_text(provider, recordings, monkeypatch):
-    """Radiation's open models got no chat template; what is kept of the prompt is a digest."""
-    name, url = "vllm-llama-3.1-8b-bare", provider.at("vllm")
-    entry = {**SHIPPED[name], "base_url": url}
-    monkeypatch.setitem(registry.entries(), name, registry.as_model(name, entry))
-    roles = ("system", "user")
-    messages = [{"role": r, "content": f"the {r}'s words ${{HOME}}"} for r in roles]
-    request = Request("a", name, messages, {"max_tokens": 500, "temperature": 0})
-    (reply,) = asyncio.run(models.ask([request], recordings, mode="record"))
-    (asked,) = provider.log
-    assert asked.body["prompt"] == "the system's words ${HOME}\n\nthe user's words ${HOME}"
-    assert asked.body["max_tokens"] == 500 and "chat_template" not in asked.body
-    assert reply.text == asked.text and reply.finish == "stop" and reply.prompt_tokens
-    (kept,) = recordings.records()
-    assert kept["fields"]["api"] == "completions" and "words" not in str(kept["fields"])
-    assert asyncio.run(models.ask([request], recordings))[0].text == reply.text
-
-
 def test_a_retired_entry_names_what_to_use_instead(provider, monkeypatch):
     for name in (n for n, m in SHIPPED.items() if "retired" in m):
         entry = {**SHIPPED[name], "base_url": provider.at(persona_of(SHIPPED[name]))}

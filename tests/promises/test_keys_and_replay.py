@@ -250,6 +250,19 @@ def test_what_is_sent_decides_what_is_replayed(world, endpoint):
     assert world.talk(task) == [[True, False]] and len(endpoint.bodies) == 3
 
 
+def test_a_bare_prompt_goes_out_and_comes_back_as_text(world, endpoint):
+    """Radiation's open models got no chat template; what is kept of the prompt is a digest."""
+    world.model(api="completions", response_format="none")
+    bare = {"index": 0, "finish_reason": "stop", "text": "fine"}
+    endpoint.script = lambda n, body: {**completion(), "choices": [bare]}
+    (reply,) = world.talk(lambda one: one(request("a", [SYSTEM, USER], max_tokens=500)))
+    prompt, most = "the system's\n\nthe user's", {"max_tokens": 500, "temperature": 0}
+    assert endpoint.bodies == [{"model": "asked-2026-01-01", "prompt": prompt, **most}]
+    assert (reply.text, reply.finish, reply.prompt_tokens) == ("fine", "stop", 10)
+    (kept,) = world.recorded()
+    assert kept["fields"]["api"] == "completions" and "user's" not in str(kept["fields"])
+
+
 # ---- how a reply is read
 
 
