@@ -92,10 +92,7 @@ def test_a_total_holds_for_all_makes_of_the_same_settings(priced, endpoint):
 
 
 @pytest.mark.parametrize("name", ["budget_usd", "budget_total"])
-def test_a_budget_is_an_amount_and_needs_a_price(world, endpoint, name):
-    for value in ("nan", "inf", "-1", "1e999", "ten", float("nan")):
-        with pytest.raises(BedsideError, match=rf"{name.upper()}=.*at least 0"):
-            world.run(**{name: value})
+def test_a_budget_needs_a_price(world, endpoint, name):
     with pytest.raises(BedsideError, match=f"{name.upper()} is set but the price of mine"):
         world.talk(ask("a"), **{name: 5})
     world.model(usd_per_million_in=1, usd_per_million_out=2)
@@ -148,20 +145,10 @@ def test_as_many_at_once_as_the_entry_says(world, endpoint):
 
 
 @pytest.mark.parametrize("limits", [{"requests_per_minute": 5}, {"tokens_per_minute": 200}])
-def test_no_minute_has_more_than_the_entry_says(world, endpoint, monkeypatch, limits):
-    """The clock is turned on by whoever sleeps.
-
-    A call of 137 tokens at most turns out to have 15: five fit into a minute of 200.
-    """
-    clock, pause, seen = SimpleNamespace(now=time.perf_counter()), asyncio.sleep, []
-
-    async def sleep(seconds, *_):
-        clock.now += seconds
-        await pause(0)
-
-    monkeypatch.setattr(asyncio, "sleep", sleep)
-    monkeypatch.setattr(time, "perf_counter", lambda: clock.now)
-    endpoint.script = lambda n, body: seen.append(clock.now) or completion()
+def test_no_minute_has_more_than_the_entry_says(world, endpoint, turned, limits):
+    """A call of 137 tokens at most turns out to have 15: five fit into a minute of 200."""
+    seen = []
+    endpoint.script = lambda n, body: seen.append(turned()) or completion()
     world.model(max_concurrency=1, **limits)
     for half in (range(15), range(15, 30)):  # it holds from one question to the next
         world.ask(*half)

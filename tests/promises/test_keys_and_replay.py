@@ -33,12 +33,6 @@ def test_replies_come_in_order_are_recorded_and_replayed(world, endpoint):
     assert not any(r.reply_status or r.truncated for r in rows)
     assert world.ask(*"edcba", mode="replay") == rows == world.ask(*"edcba")
     assert len(endpoint.bodies) == 5 and {r["item"] for r in world.recorded()} == set("edcba")
-    assert endpoint.bodies[0] == {
-        "model": "asked-2026-01-01",
-        "messages": [{"role": "user", "content": endpoint.bodies[0]["messages"][0]["content"]}],
-        "max_tokens": 20,
-        "temperature": 0,
-    }
     (kept,) = {r["returned_model"] for r in world.recorded()}
     assert kept == "served-2026-01-01"
     assert "question" not in str([r["fields"] for r in world.recorded()])  # prompts are digests
@@ -112,27 +106,6 @@ def keys(world, *made, **fields):
     world.model(**fields)
     both = [{"role": "system", "content": "be brief"}, *PROMPT]
     return [made.key for made in (made or [request("a", both, form=FORM, **ASKED)])]
-
-
-def test_all_that_is_sent_and_who_is_asked_changes_the_key(world):
-    world.model("other", model="another")
-    made = [
-        request("a", PROMPT, **ASKED),
-        request("a", PROMPT, "other", **ASKED),
-        request("a", "why? ", **ASKED),
-        request("a", [{"role": "system", "content": "why?"}], **ASKED),
-        request("a", PROMPT, form=FORM, **ASKED),
-        request("a", PROMPT, form={"type": "json_object"}, **ASKED),
-        request("a", PROMPT, repeat=1, **ASKED),
-        *(
-            request("a", PROMPT, **{**ASKED, **more})
-            for more in ({"max_tokens": 10}, {"seed": 2}, {"top_p": 0.9}, {"stop": ["x"]})
-        ),
-        request("a", PROMPT, **{**ASKED, "temperature": 0.7}),
-    ]
-    assert len({m.key for m in made}) == len(made)
-    same = [request("b", PROMPT, **dict(reversed(ASKED.items()))), request("a", "why?", **ASKED)]
-    assert {m.key for m in same} == {made[0].key}  # another item, another order
 
 
 FIELDS = tomllib.loads(Path(__file__).with_name("entry_fields.toml").read_text(encoding="utf-8"))
