@@ -11,7 +11,6 @@ import io
 import itertools
 import json
 import multiprocessing
-import os
 import re
 import threading
 from pathlib import Path

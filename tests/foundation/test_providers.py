@@ -11,7 +11,6 @@ import pytest
 import matrix
 import providers
 from bedside.asking import models, registry
-from bedside.asking.replies import Request
 from bedside.build import notebooks
 from bedside.own import try_out
 from bedside.read import paths

@@ -1,5 +1,6 @@
 """Kills, disks that fail, wrong files of users: nothing is lost, paid twice, or invented."""
 
+import itertools
 import json
 import random
 import time
@@ -75,25 +76,31 @@ def recorded_items(world):
 
 
 def test_any_write_may_fail_or_be_the_last_and_the_same_command_goes_on(world, endpoint):
-    """Every write of the library, in turn full, broken, interrupted, short, killed."""
+    """Every write of the library, in turn full, broken, interrupted, short; and each time killed.
+
+    No money that was spent is forgotten; what a killed process had reserved stays counted.
+    """
+    world.model(usd_per_million_in=1e3, usd_per_million_out=1e4, max_concurrency=1)
+    paid, most = 0.01 + 0.05, 0.122 + 0.2  # USD of a call, and the most that it could cost
     with Faults() as seen:
-        world.ask(*"abc")
-    assert len(seen.sites) > 3
-    ended = Counter()
-    for n, site in enumerate(seen.sites):
-        fault = FAULTS[-1 - n % 5]
+        world.ask(*"abc", budget_usd=9)
+    assert len(seen.sites) > 5
+    ended, sites = Counter(), [*enumerate(seen.sites)]
+    for (n, site), kill in itertools.product(sites, (False, True)):
+        fault = "killed" if kill else FAULTS[n % 4]
         world.elsewhere(f"{n}-{fault}")
-        before, told = len(endpoint.bodies), f"{fault} at {site[0]} in {site[1]}"
-        most = 3 + 3  # what was under way is paid again
+        before, told, again = len(endpoint.bodies), f"{fault} at {site[0]} in {site[1]}", 1
         try:
             with Faults(site, fault):
-                world.ask(*"abc")
-            ended["went on"], most = ended["went on"] + 1, 3  # what was returned is kept
+                world.ask(*"abc", budget_usd=9)
+            ended["went on"], again = ended["went on"] + 1, 0  # what was returned is kept
         except (BedsideError, OSError, Killed) as e:
             ended["told" if isinstance(e, BedsideError) else type(e).__name__] += 1
-        rows = world.ask(*"abc")
+        rows = world.ask(*"abc", budget_usd=9)
         assert [(r.item, r.answer) for r in rows] == [(i, "fine") for i in "abc"], told
-        assert len(endpoint.bodies) - before <= most, told
+        calls = len(endpoint.bodies) - before
+        assert calls <= 3 + again, told  # what was under way is paid again
+        assert calls * paid <= world.spent() + 1e-9 <= calls * paid + 4 * most, told
         world.ask(*"abc", mode="replay")
     assert ended["told"] and ended["Killed"] and not ended["OSError"], ended
 
