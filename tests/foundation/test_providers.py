@@ -10,7 +10,7 @@ import pytest
 
 import matrix
 import providers
-from bedside.asking import models, registry
+from bedside.asking import registry
 from bedside.build import notebooks
 from bedside.own import try_out
 from bedside.read import paths
