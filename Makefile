@@ -42,7 +42,7 @@ STEPS := verify seminar class annotate data try plan batch collect study compare
 $(STEPS): $(READY)
 	@$(PY) -m bedside $@
 verify plan $(if $(value QUESTIONS),,batch): $(SETTINGS) $(DATA)
-seminar: $(DATA) $(if $(filter sample,$(value PROFILE)),$(INDEX))
+seminar: $(if $(filter sample,$(value PROFILE)),$(INDEX))
 
 help: ## show this text
 	@$(call new,$(ANY))

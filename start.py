@@ -1,7 +1,6 @@
 """Set up the seminar once and open it in JupyterLab, on Windows, macOS and Linux.
 
     python start.py                 # the first start needs a network, 450 MB and some minutes
-    python start.py --mirror=DIR    # released data from a folder; only for sheets that need them
     python start.py --no-browser    # other options are passed on to JupyterLab
 
 You need only Python. What the sheets use is installed from seminar.lock into the folder .venv
@@ -20,7 +19,6 @@ ROOT = os.path.dirname(os.path.abspath(__file__))
 VENV = os.path.join(ROOT, ".venv")
 VERSIONS = ((3, 11), (3, 12), (3, 13))  # which seminar.lock is made for
 NEEDED = ("jupyterlab", "ipywidgets", "msgspec", "pandas", "rapidfuzz", "seaborn", "sklearn")
-FETCHED = os.path.join("data", "fetched.txt")  # in a copy whose sheets are on released data
 UNUSED = ("tests", "django-stubs")  # folders in packages
 SERVERS = ("JUPYTERHUB_API_URL", "BINDER_SERVICE_HOST")  # set where JupyterLab runs already
 PIP = ["-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-compile"]
@@ -96,8 +94,6 @@ def served():
         print("    conda env update --file environment.yml")
         return 1
     if not ours() and subprocess.call([sys.executable] + PIP + PACKAGE, cwd=ROOT):
-        return 1
-    if not fetch(sys.executable, []):
         return 1
     print("Everything that the sheets use is installed already, and JupyterLab is running:")
     print("open a sheet in the folder seminar.")
@@ -177,20 +173,8 @@ def quiet_lab():
     return folder
 
 
-def fetch(python, arguments):
-    """Fetch the released data that these sheets are about; whether they are here."""
-    if not os.path.isfile(os.path.join(ROOT, FETCHED)):
-        return True
-    command = [python, "-m", "bedside", "data", "-p", "names", FETCHED]
-    return subprocess.call(command + arguments, cwd=ROOT, env=environment()) == 0
-
-
 def lab(python, arguments):
     """Run JupyterLab in the folder of the sheets until it is ended."""
-    mirror = [a for a in arguments if a.startswith("--mirror=")]
-    arguments = [a for a in arguments if a not in mirror]
-    if not fetch(python, mirror):
-        return 1
     sheets = os.path.join(ROOT, "seminar")
     folder = sheets if os.path.isdir(sheets) else ROOT
     print("JupyterLab opens in your browser. To end it, press Ctrl+C here.")

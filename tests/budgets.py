@@ -5,7 +5,6 @@ where those are more, so that neither long lines nor several statements on a lin
 Scripts, styles and templates count a line for each hundred characters; so does the Makefile.
 """
 
-import ast
 import io
 import json
 import math
@@ -24,21 +23,17 @@ NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tok
 NO_CODE |= {tokenize.ENDMARKER}
 # in docs/design.md: a line of the house, or of the table below it
 BUDGET = re.compile(r"^(?:\| )?(\w[\w: ]*?) +(?:\| +)?([\d,]+)(?:  | \|)", re.M)
-DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def python(text: str) -> tuple[int, int]:
-    """(lines, tokens) of Python code."""
-    docs = set()
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
-            docs.add(node.body[0].lineno)
-    lines, tokens = set(), 0
+    """(lines, tokens) of Python code. A statement that begins with a string is a docstring."""
+    lines, tokens, begins = set(), 0, True
     for t in tokenize.generate_tokens(io.StringIO(text).readline):
-        doc = t.type == tokenize.STRING and t.start[0] in docs and not t.line[: t.start[1]].strip()
-        if t.type not in NO_CODE and not doc:
+        if t.type not in NO_CODE and not (begins and t.type == tokenize.STRING):
             lines.update(range(t.start[0], t.end[0] + 1))
             tokens += 1
+        if t.type not in (tokenize.COMMENT, tokenize.NL):
+            begins = t.type in NO_CODE
     return len(lines), tokens
 
 
@@ -67,15 +62,10 @@ def rooms(path: str) -> list[str]:
 
 def charged() -> dict[str, int]:
     """The lines that each room is charged with."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    listed = ["git", "-C", str(ROOT), "ls-files", "-co", "--exclude-standard"]
+    listed = subprocess.run(listed, capture_output=True, text=True, check=True).stdout
     lines, tokens = Counter(), Counter()
-    for path in {*listed.stdout.splitlines()}:
+    for path in {*listed.splitlines()}:
         code = path.endswith((".py", ".ipynb", ".sh", *SCRIPTS)) or path in ("Makefile", ".ci/run")
         out = path.startswith(LEFT_OUT) or "/vendor/" in path
         if code and not out and (ROOT / path).is_file():

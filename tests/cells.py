@@ -1,9 +1,11 @@
 """What a notebook computes, for tests of the definitions that stand in its cells."""
 
 import ast
+import dis
 import functools
+import inspect
 import json
-import symtable
+import re
 
 from bedside.read import paths
 
@@ -16,44 +18,39 @@ def statements(name):
     return [statement for source in code for statement in ast.parse(source).body]
 
 
+def _compiled(statement):
+    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    return compile(ast.Module([statement], []), "<cell>", "exec", flags)
+
+
+def _changed(node):
+    """The name of which a node changes a part, if any: x in `x[i].y = 1` and `x.append(1)`."""
+    if isinstance(node, ast.AugAssign):
+        node = node.target
+    elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "append":
+        node = node.func
+    elif not isinstance(getattr(node, "ctx", None), ast.Store) or isinstance(node, ast.Name):
+        return []
+    return re.findall(r"^\w+", ast.unparse(node))
+
+
 def _names(statement):
-    """The names that a statement sets, changes in part, and reads from before."""
-    scope, nodes = symtable.symtable(ast.unparse(statement), "", "exec"), [*ast.walk(statement)]
-    symbols, inner = scope.get_symbols(), [*scope.get_children()]
-    read = {s.get_name() for s in symbols if s.is_referenced()}
-    for part in inner:  # comprehensions and functions
-        inner += part.get_children()
-        read |= {s.get_name() for s in part.get_symbols() if s.is_global()}
-    made = {s.get_name() for s in symbols if s.is_assigned() or s.is_imported()}
-    if isinstance(statement, ast.For):  # what its body makes anew isn't from before
-        target, body = _names(ast.Assign([statement.target], ast.Constant(0), lineno=0))[0], set()
-        for s in reversed(statement.body):
-            own, part, more = _names(s)
-            body = (body - own if isinstance(s, ast.Assign) else body) | part | more
-        read = (body - target) | _names(ast.Expr(statement.iter))[2]
-    parts = [
-        n.value
-        for n in nodes
-        if isinstance(getattr(n, "ctx", None), ast.Store)
-        and isinstance(n, ast.Subscript | ast.Attribute)
-    ]
-    parts += [
-        n.func.value
-        for n in nodes
-        if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr == "append"
-    ]
-    for k, part in enumerate(parts):  # of x[i].y[j] it is x
-        while isinstance(part, ast.Subscript | ast.Attribute | ast.Call):
-            parts[k] = part = part.func if isinstance(part, ast.Call) else part.value
-    in_part = {part.id for part in parts if isinstance(part, ast.Name)}
-    augmented = [n.target for n in nodes if isinstance(n, ast.AugAssign)]
-    in_part |= {n.id for n in augmented if isinstance(n, ast.Name)}
+    """The names that a statement sets, those of which it changes a part, and those it reads."""
+    made, read, codes = set(), set(), [_compiled(statement)]
+    for code in codes:  # comprehensions and functions have their own
+        codes += filter(inspect.iscode, code.co_consts)
+        for step in dis.get_instructions(code):
+            made |= {step.argval} if step.opname == "STORE_NAME" else set()
+            read |= {step.argval} if step.opname in ("LOAD_NAME", "LOAD_GLOBAL") else set()
+    in_part = {name for node in ast.walk(statement) for name in _changed(node)}
+    if isinstance(statement, ast.For):  # what a loop makes isn't from before
+        read -= made - in_part
     return made, in_part, read
 
 
-def _tests(found):
-    """The `if` statements that ask for a name alone."""
-    return [s for s in found if isinstance(s, ast.If) and isinstance(s.test, ast.Name)]
+def _asks(statement, given):
+    """Whether a statement is an `if` that asks for the truth of a given name."""
+    return isinstance(statement, ast.If) and getattr(statement.test, "id", "") in given
 
 
 @functools.cache
@@ -64,20 +61,19 @@ def _steps(name, variables, given, holds):
     """
     need, kept, taken = set(variables), [], []
     for s in statements(name):
-        told = _tests([s]) and s.test.id in given
-        taken += (s.body if s.test.id in holds else s.orelse) if told else [s]
+        taken += (s.body if s.test.id in holds else s.orelse) if _asks(s, given) else [s]
     for statement in reversed(taken):
         made, in_part, read = _names(statement)
         if (made | in_part) & need - given:
-            kept.insert(0, statement)
+            kept.insert(0, _compiled(statement))
             whole = isinstance(statement, ast.Assign | ast.Import | ast.ImportFrom)
             need = (need - made if whole else need) | in_part | read
-    return [compile(ast.Module([statement], []), f"<{name}>", "exec") for statement in kept]
+    return kept
 
 
 def wanted(name, *variables, **given):
     """A notebook's variables, from those given: only statements run that they need."""
-    asked = {s.test.id for s in _tests(statements(name))} & given.keys()
+    asked = {s.test.id for s in statements(name) if _asks(s, given)}
     holds = frozenset(n for n in asked if given[n])
     space = {**given}
     for code in _steps(name, variables, frozenset(given), holds):

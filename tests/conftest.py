@@ -4,6 +4,7 @@ import asyncio
 import csv
 import os
 import shutil
+import sys
 import threading
 import time
 from collections import Counter
@@ -173,6 +174,21 @@ def root(tmp_path):
             ignore=shutil.ignore_patterns("external", "__pycache__", "*.egg-info"),
         )
     return top
+
+
+@pytest.fixture
+def checkout(root):
+    """Such a copy that is set up, so that make can be called in it."""
+    for name in ("Makefile", "pyproject.toml", "requirements.lock"):
+        shutil.copy(paths.ROOT / name, root)
+    (root / ".venv").symlink_to(sys.prefix)
+    return root
+
+
+def of_make(root):
+    """The environment of a make in a copy of the project."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "CONDA", "BEDSIDE_"))}
+    return {**kept, "BEDSIDE_ROOT": str(root), "PYTHONPATH": str(root / "lib")}
 
 
 def until(condition, seconds=60):

@@ -28,9 +28,7 @@ def _place():
     frame = sys._getframe(2)
     while frame and not frame.f_code.co_filename.startswith(LIB):
         frame = frame.f_back
-    if frame is None:
-        return None
-    return f"{frame.f_code.co_filename.removeprefix(LIB)}:{frame.f_lineno}"
+    return frame and f"{frame.f_code.co_filename.removeprefix(LIB)}:{frame.f_lineno}"
 
 
 class _File:
@@ -65,16 +63,16 @@ class _File:
 
 class Faults:
     def __init__(self, site=None, fault="EIO"):
-        self.site, self.fault, self.sites, self.kept = site, fault, [], {}
+        self.site, self.fault, self.sites = site, fault, []
+        self.patch = pytest.MonkeyPatch()
 
     def due(self, operation):
         """The fault that this operation has, if it is its turn."""
-        if not (place := _place()):
+        site = operation, _place()
+        if not site[1] or site in self.sites:
             return None
-        if (operation, place) in self.sites:
-            return None
-        self.sites.append((operation, place))
-        return self.fault if (operation, place) == self.site else None
+        self.sites.append(site)
+        return self.fault if site == self.site else None
 
     def fail(self, fault):
         if fault == "killed":
@@ -83,15 +81,14 @@ class Faults:
         raise OSError(number, os.strerror(number))
 
     def __enter__(self):
-        self.kept = {(os, name): getattr(os, name) for name in WRITING}
-        self.kept |= {(builtins, "open"): open, (io, "open"): io.open}
-        for (module, name), real in self.kept.items():
-            setattr(module, name, self._opened(real) if name == "open" else self._done(name, real))
+        for name in WRITING:
+            self.patch.setattr(os, name, self._done(name, getattr(os, name)))
+        for module in (builtins, io):
+            self.patch.setattr(module, "open", self._opened(module.open))
         return self
 
     def __exit__(self, *_):
-        for (module, name), real in self.kept.items():
-            setattr(module, name, real)
+        self.patch.undo()
 
     def _done(self, name, real):
         def done(*args, **more):
@@ -102,12 +99,12 @@ class Faults:
         return done
 
     def _opened(self, real):
+        opening = self._done("open", real)
+
         def opened(file, mode="r", *args, **more):
             if not set(mode) & set("wax+"):
                 return real(file, mode, *args, **more)
-            if fault := self.due("open"):
-                self.fail(fault)
-            made = real(file, mode, *args, **more)
+            made = opening(file, mode, *args, **more)
             return _File(made, self) if _place() else made
 
         return opened

@@ -1,6 +1,5 @@
 """A run and lists of side effects, for radiation's tests."""
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -18,24 +17,3 @@ def lists_of(*terms, profile="specified", regime="free-form", site="chest wall",
         for i, t in enumerate(terms, 1)
     ]
     return pd.DataFrame(rows).assign(truncated=False, repeated=0)
-
-
-TERMS = ["fatigue", "nausea", "rib fracture", "mastitis"]
-REFERENCE = pd.DataFrame(
-    {
-        "effect": ["fatigue", "nausea", "rib fracture", "fatigue", "mastitis"],
-        "site": ["chest wall"] * 3 + ["breast only"] * 2,
-        "onset": ["short-term", "short-term", "long-term", "short-term", "long-term"],
-        "frequency": ["common", "rare", "rare", "common", "rare"],
-    }
-)
-
-
-def matched(frame):
-    """Matches of equal words, without the library's matchers."""
-    pairs = [
-        np.array([[t == term for term in TERMS] for t in ts], dtype=float) if ts else None
-        for ts in frame["terms"]
-    ]
-    match = ["graded" if ts else "unparsed" for ts in frame["terms"]]
-    return frame.assign(match=match, pairs=pairs)

@@ -15,14 +15,15 @@ from pathlib import Path
 
 import pytest
 
+from bedside import annotation
+from bedside.annotation import raters
+from bedside.publish.judged_items import collect
 from bedside.read import paths
-from browser import watched
+from endpoints import completion
+from providers import KEY, Providers
 
 pytestmark = pytest.mark.slow
 BEFORE = Path(__file__).parents[1] / "before"
-sys.path.append(str(BEFORE))
-from scripted import Scripted
-
 APART = {".git", ".cache", "data", "figures", "batches", "seminar", "handed_in", "site"}
 USERS = {"models.toml", "recordings", "external"}  # of data/
 
@@ -42,47 +43,38 @@ class Checkout:
             to.symlink_to(path)
         shutil.copytree(BEFORE / item, folder, dirs_exist_ok=True)
         if (packed := folder / "large.zip").is_file():
-            with zipfile.ZipFile(packed) as z:
-                z.extractall(folder)
+            zipfile.ZipFile(packed).extractall(folder)
         mine = (BEFORE / "models.toml").read_text(encoding="utf-8")
-        mine = mine.replace("http://127.0.0.1:8791/v1", endpoint.url)
+        mine = mine.replace("http://127.0.0.1:8791/v1", endpoint.at("openai"))
         text = (paths.ROOT / "data/models.toml").read_text(encoding="utf-8") + mine
         (folder / "data/models.toml").write_text(text, encoding="utf-8")
 
-    def command(self, *words, fails=False):
-        """What `python -m bedside` says, on standard error if it fails, as it should or not."""
+    def command(self, *words, **given):
+        """What `python -m bedside` says, with variables as make takes them."""
         env = {k: v for k, v in os.environ.items() if not k.startswith("BEDSIDE_")}
-        env |= {"BEDSIDE_ROOT": str(self.folder), "SCRIPTED_KEY": "none"}
-        words = [sys.executable, "-m", "bedside", *map(str, words)]
+        env |= {"BEDSIDE_ROOT": str(self.folder), "SCRIPTED_KEY": KEY}
+        words = [*map(str, words), *(f"{k}={v}" for k, v in given.items())]
+        words = [sys.executable, "-m", "bedside", *words]
         done = subprocess.run(words, capture_output=True, text=True, cwd=self.folder, env=env)
-        assert bool(done.returncode) == fails, done.stdout + done.stderr
-        return done.stderr if fails else done.stdout
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
 
-    def notebook(self, name, run, mode="replay", fails=False, **more):
-        """Run a notebook in a run that there is."""
-        given = {"run": run, "mode": mode, **more}
-        words = [str(x) for pair in given.items() for x in ("-p", *pair)]
-        return self.command("run", name, *words, fails=fails)
+    def notebook(self, run, mode):
+        """Run the baseline of a run that there is."""
+        given = ("-p", "run", run, "-p", "mode", mode)
+        self.command("run", "meddialbench/02_baseline", *given)
 
-    def study(self, command="study", fails=False, **given):
-        """A command about the own questions, with variables as make takes them."""
-        given = {"QUESTIONS": BEFORE / "questions.csv", "MODELS": "scripted other", **given}
-        words = [f"{k}={v}" for k, v in given.items()]
-        return self.command(command, *words, fails=fails)
-
-    def recorded(self, pattern="**/scripted.jsonl"):
-        """All recordings of a model."""
-        found = sorted((self.folder / "data/recordings").glob(pattern))
-        return [json.loads(x) for p in found for x in p.read_text("utf-8").splitlines()]
+    def recorded(self):
+        """The keys of what the model has replied."""
+        files = (self.folder / "data/recordings").rglob("scripted.jsonl")
+        return [json.loads(x)["key"] for p in files for x in p.read_text("utf-8").splitlines()]
 
 
 @pytest.fixture
 def checkout(tmp_path):
     """A function: a checkout with an item of tests/before, and an endpoint."""
-    endpoint = Scripted()
-    yield lambda item: Checkout(tmp_path / "checkout", item, endpoint)
-    endpoint.shutdown()
-    endpoint.server_close()
+    with Providers() as endpoint:
+        yield lambda item: Checkout(tmp_path / "checkout", item, endpoint)
 
 
 def rows(path):
@@ -110,20 +102,14 @@ def numbers(folder, *names):
     return made
 
 
-def test_a_run_is_replayed_without_a_call_and_its_numbers_are_as_they_were(checkout):
+def test_a_run_is_replayed_without_a_call_to_the_same_numbers_and_can_be_compared(checkout):
     made = checkout("run")
     folder, name = made.folder / "figures/runs/before/meddialbench", "table2_baseline.csv"
-    before = numbers(folder, name)
-    assert any(key[-1] == "run" for key in before)
-    made.notebook("meddialbench/02_baseline", "before")
+    before = {k: v for k, v in numbers(folder, name).items() if k[-1] == "run"}
+    made.notebook("before", "replay")
     now = {k: v for k, v in numbers(folder, name).items() if k[-1] == "run"}
-    assert now == {k: v for k, v in before.items() if k[-1] == "run"} and not made.endpoint.bodies
-
-
-def test_runs_are_compared(checkout):
-    made = checkout("run")
-    runs = made.folder / "figures/runs"
-    shutil.copytree(runs / "before", runs / "twin")
+    assert now == before != {} and not made.endpoint.bodies
+    shutil.copytree(made.folder / "figures/runs/before", made.folder / "figures/runs/twin")
     made.command("compare", "before twin")
     (page,) = (made.folder / "figures/compared").glob("*/index.html")
     text = page.read_text(encoding="utf-8")
@@ -132,11 +118,14 @@ def test_runs_are_compared(checkout):
 
 def test_a_killed_run_goes_on_and_pays_for_no_reply_twice(checkout):
     made = checkout("killed")
-    before = {r["key"] for r in made.recorded()}
-    made.notebook("meddialbench/02_baseline", "killed", "record")
-    after = [r["key"] for r in made.recorded()]
+    before = set(made.recorded())
+    made.notebook("killed", "record")
+    after = made.recorded()
     assert before and len(after) == len(set(after)) == len(before) + len(made.endpoint.bodies)
     assert made.endpoint.bodies and before < set(after)
+
+
+QUESTIONS = {"QUESTIONS": BEFORE / "questions.csv", "MODELS": "scripted other"}
 
 
 def test_an_own_study_with_labels_has_the_same_numbers(checkout):
@@ -148,29 +137,20 @@ def test_an_own_study_with_labels_has_the_same_numbers(checkout):
     for path in folder.iterdir():
         path.unlink()
     given = {"JUDGE": "scripted", "LABELS": BEFORE / "grades.csv", "MODE": "replay"}
-    made.study(NAME="before", **given)
+    made.command("study", NAME="before", **QUESTIONS, **given)
     assert numbers(folder, *tables) == before and not made.endpoint.bodies
     assert rows(folder / "verdicts.csv") == verdicts
     assert "8 labelled" in (folder / "index.html").read_text(encoding="utf-8")
 
 
 def test_raters_files_from_page_and_notebook_are_compared(checkout):
-    from bedside import annotation
-    from bedside.annotation import raters
-    from bedside.publish.judged_items import collect
-
     made = checkout("raters")
     told = made.command("annotate", f"FROM={made.folder / 'returned'}")
     assert "Anna Berg" in told
-    labels = raters.labels(
-        "presupposition",
-        annotation.rows(collect("sample", "cancer_myth")),
-        made.folder / "data/external/annotations",
-    )
-    assert set(labels["rater"]) == {"Anna Berg", "Ann"}
-
-    pairs = labels.pivot_table(index="id", columns="rater", values="value", aggfunc="last").dropna()
-    assert len(pairs) == 6
+    items = annotation.rows(collect("sample", "cancer_myth"))
+    kept = made.folder / "data/external/annotations"
+    labels = raters.labels("presupposition", items, kept).groupby("rater")["id"].agg(set)
+    assert len(labels["Anna Berg"] & labels["Ann"]) == 6 and len(labels) == 2
 
 
 def test_a_class_that_had_its_teachers_edition_is_checked(checkout):
@@ -189,11 +169,11 @@ def test_a_class_that_had_its_teachers_edition_is_checked(checkout):
 def test_a_batch_under_way_is_collected(checkout):
     made = checkout("batch")
     (path,) = (made.folder / "batches/own-batch/01").glob("*.jsonl")
-    lines = [json.loads(x) for x in path.read_text(encoding="utf-8").splitlines()]
-    made.endpoint.requests = lines
-    results = made.folder / "results.jsonl"
-    results.write_text("\n".join(map(json.dumps, made.endpoint.results())))
+    keys = [json.loads(x)["custom_id"] for x in path.read_text(encoding="utf-8").splitlines()]
+    answer, results = {"status_code": 200, "body": completion()}, made.folder / "results.jsonl"
+    lines = ({"custom_id": key, "response": answer, "error": None} for key in keys)
+    results.write_text("\n".join(map(json.dumps, lines)))
     made.command("collect", results)
-    assert {r["key"] for r in made.recorded()} == {x["custom_id"] for x in lines}
-    made.study("batch", MODELS="scripted", NAME="batch")
+    assert {*made.recorded()} == {*keys}
+    made.command("batch", NAME="batch", **{**QUESTIONS, "MODELS": "scripted"})
     assert not made.endpoint.bodies

@@ -90,7 +90,7 @@ def test_weights_are_fetched_in_pieces_by_hash_joined_in_order_once_or_brought(
         embedded.weights(name)
     first.write_bytes(sound)
     second.rename(hidden := tmp_path / second.name)
-    with pytest.raises(embedded.LocalError, match="bedside-piece2.*put the file there as .*kept"):
+    with pytest.raises(embedded.LocalError, match="bedside-piece2.*put the file at .*kept"):
         embedded.weights(name)
     hidden.rename(second)
     first.unlink()

@@ -39,9 +39,10 @@ def planned(tmp_path, monkeypatch, endpoint, capsys):
     return plan
 
 
-def record(name):
-    """Ask what the notebook asks, in this process."""
-    plans.execute(name, {"mode": "record", "models": "remote"}, {})
+def record(*names):
+    """Ask what the notebooks ask, in this process."""
+    for name in names:
+        plans.execute(name, {"mode": "record", "models": "remote"}, {})
 
 
 def rows(told, model):
@@ -50,15 +51,30 @@ def rows(told, model):
     return [(name, int(n), expected.strip("$"), float(most)) for name, n, expected, most in found]
 
 
+def answers(tokens, cut=False, bytes_are_tokens=False):
+    """A script of replies with so many tokens; cut: each other one is cut at its limit."""
+
+    def script(n, body):
+        sent = sum(len(m["content"].encode()) + 12 for m in body["messages"])
+        sent = sent if bytes_are_tokens else 10
+        answer = completion("a text", "length" if cut and n % 2 == 0 else "stop")
+        answer["usage"] = {"prompt_tokens": sent, "completion_tokens": tokens}
+        return answer
+
+    return script
+
+
+def paid(calls, prompt_tokens, tokens):
+    return (prompt_tokens * 1e4 + calls * tokens * 2) / 1e6
+
+
 def test_a_plan_names_what_it_costs_and_what_is_missing(planned, endpoint):
     told = planned("remote gone unset")
     assert not endpoint.bodies
     for model in ("remote", "gone", "unset"):
-        assert [r[:3] for r in rows(told, model)] == [
-            (FIRST, 4, "unknown"),
-            (SECOND, 12, "unknown"),
-        ]
-    assert "\n48 calls; expected unknown, at most $" in told
+        counts = [(FIRST, 4, "unknown"), (SECOND, 12, "unknown")]
+        assert [r[:3] for r in rows(told, model)] == counts
+    assert "\n48 calls; expected unknown, upper bound $" in told
     bound = f"{FIRST}: the generation loop depends on earlier replies"
     assert told.count("depends on earlier") == 1 and bound in told
     assert "before this can run: model 'gone' was retired on 2026-06-15; use 'remote'" in told
@@ -66,57 +82,30 @@ def test_a_plan_names_what_it_costs_and_what_is_missing(planned, endpoint):
     assert told.count("before this can run") == 2
 
 
-def test_a_plan_counts_what_is_left_and_expects_what_was_seen(planned, endpoint):
+@pytest.mark.parametrize("cut", [False, True])
+def test_a_plan_counts_what_is_left_and_expects_what_was_seen(planned, endpoint, cut):
+    """Of another model by replies that ended by themselves; where half were cut, nothing."""
+    endpoint.script = answers(12, cut)
     record(SECOND)
-    before = len(endpoint.bodies)
-    ((name, count, expected, most),) = rows(planned("remote"), "remote")
-    record(FIRST)
-    real = (len(endpoint.bodies) - before) * (10 * 1e4 + 5 * 2) / 1e6
-    assert name == FIRST and count == len(endpoint.bodies) - before == 4
-    assert real / 1.5 < float(expected) < 1.5 * real < most
-
-
-@pytest.mark.parametrize("finish", ["stop", "length"])
-def test_a_first_plan_expects_by_other_models_replies_that_ended_by_themselves(
-    planned, endpoint, finish
-):
-    """Twelve tokens each; where half were cut, the others are the short ones: none is expected."""
-
-    def script(n, body):
-        answer = completion("twelve tokens of text", finish if n % 2 else "stop")
-        answer["usage"] = {"prompt_tokens": 10, "completion_tokens": 12, "total_tokens": 22}
-        return answer
-
-    endpoint.script = script
-    record(SECOND)
+    (left,) = rows(planned("remote"), "remote")
     told = planned("unset")
-    assert [count for _, count, *_ in rows(told, "unset")] == [4, 12] and len(endpoint.bodies) == 12
-    for _, count, expected, most in rows(told, "unset"):
-        if finish == "length":
-            assert expected == "unknown"
-        else:
-            paid = count * (10 * 1e4 + 12 * 2) / 1e6
-            assert paid / 1.5 < float(expected) < 1.5 * paid < most
-    lent = "expected of unset is by the length of other models' replies"
-    assert (lent in told) == (finish == "stop")
+    others = rows(told, "unset")
+    assert left[:2] == (FIRST, 4) and len(endpoint.bodies) == 12
+    assert [count for _, count, *_ in others] == [4, 12]
+    lent = "expected of unset: by the length of similar texts"
+    assert (lent in told) == (not cut)
+    for _, count, expected, most in [left, *others][cut:]:
+        real = paid(count, 10 * count, 12)
+        assert expected == "unknown" if cut else real / 1.5 < float(expected) < 1.5 * real < most
 
 
 def test_what_is_paid_is_never_more_than_the_plan_s_most(planned, endpoint):
     """Also where each reply is as long as its limit and its prompt as many tokens as bytes."""
-
-    def script(n, body):
-        answer = completion("word " * 20, "length")
-        sent = sum(len(m["content"].encode()) + 12 for m in body["messages"])
-        answer["usage"] = {"prompt_tokens": sent, "completion_tokens": 20}
-        return answer
-
-    endpoint.script = script
-    most = [most for *_, most in rows(planned("remote"), "remote")]
-    for name in (FIRST, SECOND):
-        record(name)
-    prompts = [sum(len(m["content"]) + 12 for m in b["messages"]) for b in endpoint.bodies]
-    paid = sum(prompts) * 1e4 / 1e6 + 20 * 2 * len(prompts) / 1e6
-    assert len(prompts) == 16 and 0 < paid <= sum(most) + 0.005
+    endpoint.script = answers(20, bytes_are_tokens=True)
+    most = sum(most for *_, most in rows(planned("remote"), "remote"))
+    record(FIRST, SECOND)
+    sent = sum(len(m["content"]) + 12 for b in endpoint.bodies for m in b["messages"])
+    assert len(endpoint.bodies) == 16 and 0 < paid(16, sent, 20) <= most + 0.005
 
 
 def test_notebooks_of_a_study_call_what_the_plan_counts_for_each(

@@ -47,58 +47,49 @@ def test_means_are_those_of_the_groups_that_labels_name():
         assert r[["low", "high"]].tolist() == pytest.approx([100 * low, 100 * high])
 
 
-def test_an_interval_depends_on_units_but_not_on_missing_values_or_the_order_of_rows():
-    scores, numbers = world(0), ["value", "low", "high", "n"]
-    there = scores.dropna(subset=["ok"])
-    frames = there.assign(ok=there["ok"].astype(bool)), there.sample(frac=1, random_state=1)
-    for frame in frames:
-        a, b = (means(f, {"ok": "ok"}).set_index("row").loc["a", numbers] for f in (scores, frame))
-        assert a.tolist() == b.tolist()
-    units = scores.assign(unit=scores["item"].str[1:].astype(int) // 2)
-    few, many = (means(f, {"f1": "F1"}) for f in (units, scores))
-    assert (few["low"] != many["low"]).all()
-    assert few["value"].tolist() == pytest.approx(many["value"])
-    none = means(scores.assign(f1=np.nan), {"f1": "F1"}).iloc[0]
-    assert none["n"] == 0 and np.isnan(none["value"]) and (none["worst"], none["best"]) == (0, 1)
-
-
 def test_paired_differences_are_of_items_that_both_have():
     scores = world(2)
-    first, second = (scores[scores["place"] == p] for p in ("", ", base"))
-    rows = paired(first, second.iloc[5:], {"f1": "F1"}, Seeds(), "table")
-    rows = rows.set_index(["row", "column"])
+    first, second = scores[scores["place"] == ""], scores[scores["place"] != ""].iloc[5:]
+    rows = paired(first, second, {"f1": "F1"}, Seeds(), "table")
     p = []
-    for m in "ab":
-        x, y = (f[f["model"] == m].set_index("item")["f1"] for f in (first, second.iloc[5:]))
-        change = (y - x).dropna()
-        assert rows.loc[(m, "Δ F1"), "value"] == pytest.approx(change.mean())
-        assert rows.loc[(m, "Δ F1"), "n"] == rows.loc[(m, "p of Δ F1, Holm"), "n"] == len(change)
-        x = change.to_numpy()
-        rng = Seeds().rng("table", "f1")
+    for (m, x), (_, y) in zip(first.groupby("model"), second.groupby("model")):
+        change = (y.set_index("item")["f1"] - x.set_index("item")["f1"]).dropna()
+        (found,) = rows[(rows["row"] == m) & (rows["column"] == "Δ F1")].to_dict("records")
+        assert (found["value"], found["n"]) == (pytest.approx(change.mean()), len(change))
+        x, rng = change.to_numpy(), Seeds().rng("table", "f1")
         p.append(stats.paired_permutation(x, 0 * x, rng, units=change.index.to_numpy()))
-    assert rows.loc[[(m, "p of Δ F1, Holm") for m in "ab"], "value"].tolist() == list(stats.holm(p))
-    renamed = paired(first, second.iloc[5:], {"f1": "score"}, Seeds(), "table")
+    tested = rows[rows["column"] == "p of Δ F1, Holm"]
+    assert tested["value"].tolist() == list(stats.holm(p)) and tested["n"].gt(0).all()
+    renamed = paired(first, second, {"f1": "score"}, Seeds(), "table")
     assert renamed["value"].tolist() == rows["value"].tolist()  # no stream has a label's name
 
 
 def test_differences_of_booleans_are_in_percentage_points_as_shares_are_in_percent():
     first = pd.DataFrame({"item": range(20), "model": "a", "ok": [False] * 10 + [True] * 10})
-    second, none = first.assign(ok=True), first.assign(model="b", ok=None)
-    rows = paired(pd.concat([first, none]), second, {"ok": "right"}, Seeds(), "t")
+    none = first.assign(model="b", ok=None)
+    rows = paired(pd.concat([first, none]), first.assign(ok=True), {"ok": "right"}, Seeds(), "t")
     change = rows[rows["column"] == "Δ right"].set_index("row")
     assert change.loc["a", ["value", "n"]].tolist() == [50, 20]
     assert rows.loc[rows["row"] == "b", "n"].tolist() == [0, 0]
+    unscored = means(none, {"ok": "right"}).iloc[0]
+    assert unscored["n"] == 0 and unscored[["worst", "best"]].tolist() == [0, 1]
     as_objects = first.assign(ok=first["ok"].astype(object).mask(first["item"] > 15))
     assert means(as_objects, {"ok": "right"})["value"].tolist() == [100 * 6 / 16]
 
 
-def test_what_is_wrong_is_named():
-    for metric, row, told in (
+@pytest.mark.parametrize(
+    "metric, row, told",
+    [
         ("f1", "{modell}", "column of the scores 'modell'.*'model'"),
         ("f2", "{model}", "column of the scores 'f2'"),
-    ):
-        with pytest.raises(BedsideError, match=told):
-            means(world(0), {metric: "F"}, row)
+    ],
+)
+def test_a_label_or_metric_that_is_no_column_is_named(metric, row, told):
+    with pytest.raises(BedsideError, match=told):
+        means(world(0), {metric: "F"}, row)
+
+
+def test_a_table_without_rows_is_an_error():
     with pytest.raises(BedsideError, match="table9: a table needs rows"):
         show(Seeds(), "table9", "Table 9", None, pd.DataFrame())
 
@@ -110,14 +101,16 @@ def test_points_are_numbers_or_intervals():
     assert points(frame, "recomputed")["row"].tolist() == ["a"]
 
 
-@pytest.mark.parametrize("width", [plots.WIDE, plots.NARROW])
-def test_charts_show_each_number_or_say_that_there_is_none(width):
+def test_charts_show_each_number_or_say_that_there_is_none():
     rows = means(world(3), {"f1": "F1"}, "{model}", "{metric}{place}")
-    figure = charts.forest(rows, limits=(0, 1), width=width)
-    assert [ax.get_title(loc="left") for ax in figure.axes] == ["F1", "F1, base"]
-    shown = charts.heat(rows, width=width)
-    cells = {t.get_text() for ax in shown.axes for t in ax.texts}
-    assert cells == {f"{v:.2f}" for v in rows["value"]}
     none = rows.assign(value=np.nan, low=np.nan, high=np.nan)
+    for width in (plots.WIDE, plots.NARROW):
+        figure = charts.forest(rows, limits=(0, 1), width=width)
+        assert [ax.get_title(loc="left") for ax in figure.axes] == ["F1", "F1, base"]
+        assert texts(charts.heat(rows, width=width)) == {f"{v:.2f}" for v in rows["value"]}
     for figure in (charts.forest(none, columns=["F1"]), charts.heat(none)):
-        assert "no value" in {t.get_text() for ax in figure.axes for t in ax.texts}
+        assert "no value" in texts(figure)
+
+
+def texts(figure):
+    return {t.get_text() for ax in figure.axes for t in ax.texts}

@@ -1,4 +1,4 @@
-"""Questions that were written down before they were computed, and what is computed once."""
+"""Questions that were written down before they were computed."""
 
 import pytest
 
@@ -21,24 +21,16 @@ what = "A reply without a verdict counts as right."
 """
 
 
-@pytest.fixture
-def written(tmp_path, monkeypatch):
+def test_a_specification_is_a_frame_for_readers_and_its_faults_are_named(tmp_path, monkeypatch):
     monkeypatch.setattr(paths, "SPECIFICATIONS", tmp_path)
-
-    def write(text):
-        (tmp_path / "my_paper.toml").write_text(text)
-
-    return write
-
-
-def test_a_specification_is_a_frame_for_readers(written):
-    written(WRITTEN)
-    (row,) = specifications.load("my_paper").to_numpy().tolist()
-    assert row[0] == "Where does the ranking turn?"
-    assert row[1][0].endswith("the judge's errors. [Rogan and Gladen 1978]")
-    assert row[1][1].startswith("lost are right (defective): A reply") and "[" not in row[1][1]
-    assert row[2] == ["The released grades aren't here."]
-    assert "2026-11-26" in specifications.load("my_paper").columns[0]
-    written(WRITTEN.replace('mark = "defective"', 'mark = "bad"'))
+    file = tmp_path / "my_paper.toml"
+    file.write_text(WRITTEN)
+    frame = specifications.load("my_paper")
+    ((asks, (first, second), cannot),) = frame.to_numpy().tolist()
+    assert (asks, cannot) == ("Where does the ranking turn?", ["The released grades aren't here."])
+    assert first.endswith("the judge's errors. [Rogan and Gladen 1978]")
+    assert second.startswith("lost are right (defective): A reply") and "[" not in second
+    assert "2026-11-26" in frame.columns[0]
+    file.write_text(WRITTEN.replace('mark = "defective"', 'mark = "bad"'))
     with pytest.raises(BedsideError, match="my_paper.toml.*\n?.*'bad', in .*choices.*mark"):
         specifications.load("my_paper")

@@ -114,6 +114,6 @@ def test_ctrl_c_is_a_line_and_what_came_is_kept(started, root, endpoint):
     process.send_signal(signal.SIGINT)
     told = process.communicate(timeout=60)[1]
     assert process.returncode == 130 and "Traceback" not in told, told
-    assert "interrupted; every reply that came is recorded" in told
+    assert "Interrupted. All replies so far are recorded" in told
     kept = (root / "data/recordings/cancer_myth/sample/remote.jsonl").read_text().splitlines()
     assert 0 < len(kept) < 6

@@ -30,6 +30,6 @@ def test_an_unmeasured_judge_is_refused_before_the_first_call(
     apart(monkeypatch, tmp_path)
     given = {"models": served, "judge": served, "mode": "record"}
     first = FIRST[name.partition("/")[0]]
-    with pytest.raises(BedsideError, match=f"'served' has no trust card .*{first}.ipynb"):
+    with pytest.raises(BedsideError, match=f"'served' has no validation card .*{first}.ipynb"):
         asyncio.run(matrix.execute(name, notebooks.typed(name, given)))
     assert endpoint.bodies == []

@@ -16,8 +16,8 @@ from bedside.own import steps
 from bedside.write import plots
 from conftest import SILENT, apart, completion
 
-MODELS, JUDGES = "abcdef", ("judge", "other")
-CALL, VERDICT = 0.006, 0.02  # USD: 10 × $100 and 5 × $1,000 a million; 10 × $1,000 and 5 × $2,000
+MODELS, JUDGE = "abcdef", "judge"
+# USD a million tokens: a call, of 10 and 5 tokens, costs 0.006, and 0.02
 PRICES = {False: (100.0, 1000.0), True: (1000.0, 2000.0)}  # of a model, of a judge
 
 # What a model answers where it isn't "Answer <letter> of <model> to <number>."
@@ -46,10 +46,11 @@ class Lab:
 
     def __init__(self, folder, endpoint, patch, capsys):
         self.folder, self.capsys, self.endpoint = folder, capsys, endpoint
-        self.truth, self.says = {}, dict.fromkeys(JUDGES, SAYS)
+        self.truth = {}
+        self.asks = "Is it so in number"
         endpoint.script = self._script
-        for name in (*MODELS, *JUDGES):
-            usd_in, usd_out = PRICES[name in JUDGES]
+        for name in (*MODELS, JUDGE):
+            usd_in, usd_out = PRICES[name == JUDGE]
             entry = {"provider": "test", "base_url": endpoint.url, "model": name}
             entry |= {"usd_per_million_in": usd_in, "usd_per_million_out": usd_out}
             patch.setitem(registry.entries(), name, registry.as_model(name, entry))
@@ -62,7 +63,7 @@ class Lab:
     def _script(self, n, body):
         said = body["messages"][-1]["content"]
         if judged := re.search(r"Answer (\w) of", said.rpartition("Answer to grade")[2]):
-            reply = self.says[body["model"]][judged[1]]
+            reply = SAYS[judged[1]]
             return completion(reply) if isinstance(reply, str) else reply
         k = int(re.search(r"number (\d+)", said)[1])
         letter = self.truth[body["model"]][k]
@@ -72,22 +73,22 @@ class Lab:
     def _execute(self, path, out, given):
         asyncio.run(matrix.execute(path.stem, given))
 
-    def questions(self, size, unit=1, turned=False, name="mine"):
-        """A file of questions; unit: how many share one; turned: the last one first."""
+    def questions(self, size, unit=1):
+        """A file of questions; unit: how many share one."""
         lines = [
-            f"q{k:02},Is it so in number {k}?,Yes.,{'even odd'.split()[k % 2]},u{k // unit:02}"
+            f"q{k:02},{self.asks} {k}?,Yes.,{'even odd'.split()[k % 2]},u{k // unit:02}"
             for k in range(size)
         ]
-        path = self.folder / f"{name}.csv"
-        text = "\n".join(["item,question,reference,group,unit", *lines[:: -1 if turned else 1]])
+        path = self.folder / "mine.csv"
+        text = "\n".join(["item,question,reference,group,unit", *lines])
         path.write_text(text + "\n", encoding="utf-8")
         return path
 
-    def study(self, truth, unit=1, turned=False, **given):
+    def study(self, truth, unit=1, **given):
         """Plan and run a study; how many calls were made, and what was printed at last."""
         self.truth = truth
-        path = self.questions(len(next(iter(truth.values()))), unit, turned)
-        given = {"questions": path, "models": " ".join(truth), "judge": "judge", **given}
+        path = self.questions(len(next(iter(truth.values()))), unit)
+        given = {"questions": path, "models": " ".join(truth), "judge": JUDGE, **given}
         given = {k: str(v) for k, v in given.items()}
         before = len(self.endpoint.bodies)
         main.study({**given, "mode": "plan"})
@@ -95,22 +96,22 @@ class Lab:
         main.study(given)
         return self.capsys.readouterr().out
 
-    def table(self, table, name="mine"):
+    def table(self, table):
         """A table as written, by row and column."""
-        path = self.folder / "figures/own" / name / f"{table}.csv"
+        path = self.folder / f"figures/own/mine/{table}.csv"
         return pd.read_csv(path).set_index(["row", "column"])
 
-    def label(self, name="mine", people=PEOPLE):
-        """Let people label all answers of a study by their letters."""
-        content, _ = explorer.read((self.folder / f"figures/own/{name}/explorer.html").read_text())
-        rows = [r for r in annotation.rows(content) if (r["reply"] + " " * 8)[7] in people]
-        lines = [annotation.tasks()["own"].record(r, people[r["reply"][7]], "Ann") for r in rows]
-        path = own.rated(name)
+    def label(self):
+        """Let people label all answers by their letters."""
+        content, _ = explorer.read((self.folder / "figures/own/mine/explorer.html").read_text())
+        record = annotation.tasks()["own"].record
+        lines = [record(r, PEOPLE[r["reply"][7]], "Ann") for r in annotation.rows(content)]
+        path = own.rated("mine")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
 
-    def card(self, name="mine", judge="judge"):
-        return json.loads((self.folder / f"figures/own/{name}/trust_{judge}.json").read_text())
+    def card(self):
+        return json.loads((self.folder / f"figures/own/mine/trust_{JUDGE}.json").read_text())
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ GIVEN = {  # each other than any notebook's own
     **{"models": "fake-sentence", "judge": "fake-list", "patient": "fake-right"},
     **{"generator": "fake-markup", "max_tokens": 51, "turn_tokens": 31, "temperature": 0.31},
     **{"judge_temperature": 0.41, "repeats": 2, "limit": "2", "seed": "7"},
+    "shown": "vocabulary",
 }
 ASKS = {  # parameter: whether a request shows it
     **dict.fromkeys(("models", "judge", "patient", "generator"), lambda r, v: r.model == v),
@@ -23,6 +24,7 @@ ASKS = {  # parameter: whether a request shows it
     "temperature": lambda r, v: r.body().get("temperature") == v,
     "judge_temperature": lambda r, v: r.body().get("temperature") == v,
     "repeats": lambda r, v: r.repeat == v - 1,
+    "shown": lambda r, v: "\n31. " in r.messages[-1]["content"],  # terms, more than a site's own
     "prompts": lambda r, v: any(MARK in m["content"] for m in r.messages),
 }
 SILENT = {"06_paper_versions", "07_released_answers", *(f"0{n}_robustness" for n in (4, 6, 7, 8))}

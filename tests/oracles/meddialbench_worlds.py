@@ -1,5 +1,6 @@
 """Random consultations of MedDialBench, and what rows of tables hold, for tests that count them."""
 
+import functools
 import itertools
 from types import SimpleNamespace
 
@@ -8,16 +9,15 @@ import pandas as pd
 import pytest
 
 from bedside.papers.meddialbench import design as designs
-from bedside.papers.meddialbench.judging import KINDS
 
 NAN = float("nan")
 PLAN = designs.read(SimpleNamespace(reads=lambda name, path: None))
 PAIRS = {c: levels for c, levels in PLAN.configurations().items() if len(levels) > 1}
 DOCTORS, CASES = ["a", "b", "rules"], [f"case-{k}" for k in range(24)]
-seeds = pytest.mark.parametrize("seed", [1])
 
 
-def world(seed):
+@functools.cache
+def world(seed=1):
     """Random consultations of three doctors; some lack verdicts, and one cell is gone."""
     rng = np.random.default_rng(seed)
     keys = itertools.product(DOCTORS, CASES, PLAN.configurations().items())
@@ -26,38 +26,15 @@ def world(seed):
         [(f"{c} {name} {m}", m, c, name, levels) for m, c, (name, levels) in keys],
         columns=["item", "model", "case", "configuration", "levels"],
     )
-    made["unit"] = made["case"]
-    size = len(made)
-
-    def drawn(values):
-        return pd.Series(rng.choice(np.array(values, dtype=object), size))
-
-    made["correct"] = drawn([0.0, 1, 1, 1, 1, NAN] if seed % 2 else [0.0, 0, 1, 1, 1, NAN])
-    made["misled"] = drawn([0.0, 1, 1, NAN]).where(made["correct"] != 1, 0.0)
-    made["misled"] = made["misled"].where(made["correct"].notna())
-    for column, values in (
-        ("coverage", [0.0, 0.25, 0.5, 1, NAN]),
-        ("turns", [1.0, 3, 8, NAN]),
-        ("activation", [0.0, 0.5, 1, NAN]),
-        ("isolation", [0.0, 1, 1, NAN]),
-        ("full", [0.0, 1, NAN]),
-    ):
-        made[column] = drawn(values)
-    made["per_turn"] = made["coverage"] / made["turns"]
-    numbers = made.columns[made.columns.get_loc("correct") :]
-    made[numbers] = made[numbers].astype(float)
-    made["shown"] = [list(row) for row in rng.choice([0.0, 1.0, NAN], (size, 5))]
-    made["kind"] = made["levels"].map(len).map(dict(enumerate(KINDS)))
-    made["end"] = drawn(["ended", "ended", "limit", "refused", "empty"])
-    broken = ~made["end"].isin(["ended", "limit"])
-    made["by"] = drawn(["doctor", "patient"]).where(broken, "")
-    made["why"] = drawn(["", "filtered", "call: 500"]).where(broken, "")
-    made["reply_status"] = drawn(["", "unparsed", "error: late"]).mask(broken, "refused, doctor")
-    made["truncated"] = drawn([0, 0, 1, 2]).astype(int)
-    made["dialogue"] = drawn(
-        ["Doctor: Any tablets?\nPatient: No.", "Doctor: Well?\nPatient: My medicine."]
-    )
-    return made.sample(frac=1, random_state=seed).reset_index(drop=True)
+    drawn = {
+        "correct": [0, 1, 1, 1, 1, NAN] if seed % 2 else [0, 0, 1, 1, 1, NAN],
+        "misled": [0, 1, 1, NAN],
+        "coverage": [0, 0.25, 0.5, 1, NAN],
+        "turns": [1, 3, 8, NAN],
+    }
+    made = made.assign(**{k: rng.choice(v, len(made)) for k, v in drawn.items()}, unit=made["case"])
+    made["misled"] = made["misled"].where(made["correct"] != 1, 0).where(made["correct"].notna())
+    return made.sample(frac=1, random_state=seed, ignore_index=True)
 
 
 def by(done, column="correct"):
@@ -91,15 +68,3 @@ def same(found, expected):
     assert found.keys() == expected.keys()
     for key, numbers in expected.items():
         assert found[key] == pytest.approx(numbers, nan_ok=True), key
-
-
-def has(found, expected):
-    """Whether rows hold these values."""
-    for key, value in expected.items():
-        assert found[key][0] == pytest.approx(value, nan_ok=True), key
-
-
-def ends(made, key):
-    """The limits of one of this run's rows."""
-    mine = made[(made["row"] == key[0]) & (made["column"] == key[1]) & (made["source"] == "run")]
-    return pytest.approx(mine[["low", "high"]].astype(float).iloc[0].tolist(), nan_ok=True)

@@ -1,7 +1,9 @@
 """Agreement of raters on random worlds, against scikit-learn and pair by pair."""
 
+import tomllib
 from itertools import combinations, product
 from math import isnan, nan
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -52,24 +54,17 @@ def test_kappa_is_a_librarys_with_an_interval_over_units(seed):
     assert stats.kappa(words[a], words[b], words, weights=weights, units=units) == found
 
 
-# Krippendorff (2011), Computing Krippendorff's Alpha-Reliability: four observers, twelve units.
-OBSERVERS = np.array(
-    [
-        [1, 2, 3, 3, 2, 1, 4, 1, 2, nan, nan, nan],
-        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, nan, 3],
-        [nan, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, nan],
-        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, nan],
-    ]
-)
+EXAMPLES = tomllib.loads(Path(__file__).with_name("statistics.toml").read_text("utf-8"))
 
 
 def test_alpha_and_ac_of_their_worked_examples():
+    observers = EXAMPLES["observers"]  # four, of twelve units
     for level, expected in (("nominal", 0.743), ("ordinal", 0.815)):
-        found = stats.krippendorff_alpha(OBSERVERS, level=level)
+        found = stats.krippendorff_alpha(observers, level=level)
         assert close(found.value, expected, abs=0.0005)
         assert found.n == 11 and isnan(found.low)  # the twelfth unit has one rating
     # Gwet (2014) and his package irrCAC print AC1 0.77544 for these four raters.
-    assert close(stats.gwet(OBSERVERS, range(1, 6)), 0.77544, abs=5e-6)
+    assert close(stats.gwet(observers, range(1, 6)), 0.77544, abs=5e-6)
 
 
 @pytest.mark.parametrize("level", ["nominal", "ordinal"])

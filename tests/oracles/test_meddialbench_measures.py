@@ -5,21 +5,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from meddialbench_worlds import (
-    CASES,
-    DOCTORS,
-    NAN,
-    PAIRS,
-    PLAN,
-    by,
-    counted,
-    ends,
-    has,
-    rows,
-    same,
-    seeds,
-    world,
-)
+from meddialbench_worlds import CASES, DOCTORS, NAN, PAIRS, by, counted, rows, same, world
 from scipy.stats import binomtest
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.multitest import multipletests
@@ -29,15 +15,9 @@ from bedside.papers.meddialbench import consultations as talks
 from bedside.papers.meddialbench import judging, scores, study
 from cells import wanted
 
-VALIDATION, BASELINE, SINGLE, COMBINED, VULNERABLE = (
+VALIDATION, SINGLE, COMBINED = (
     f"meddialbench/{name}"
-    for name in (
-        "01_design_and_validation",
-        "02_baseline",
-        "03_single_dimension",
-        "04_interactions",
-        "05_vulnerability",
-    )
+    for name in ("01_design_and_validation", "03_single_dimension", "04_interactions")
 )
 
 
@@ -55,101 +35,47 @@ def cells_of(done):
 # ---- shares and means
 
 
-@seeds
-def test_accuracy_is_the_share_right_of_what_is_scored_with_bounds_for_the_rest(run, seed):
-    done = world(seed)
-    made = wanted(SINGLE, "accuracy", judged=done).set_index(["model", "configuration"])
-    nine = rows(wanted(VULNERABLE, "accuracy", judged=done))
+def test_accuracy_is_the_share_right_of_what_is_scored_with_bounds_for_the_rest():
+    done = world()
+    columns = ["value", "n", "unscored", "worst", "best", "low", "high"]
+    made = wanted(SINGLE, "accuracy", judged=done).set_index(["model", "configuration"])[columns]
+    assert len(made) == cells_of(done).ngroups
     for key, part in cells_of(done):
         value, n, lost = counted(part["correct"], 100)
-        r, right = made.loc[key], value * n / 100
-        assert (r["value"], r["n"]) == nine[key][:2] == pytest.approx((value, n))
-        told = (
-            (lost, 100 * right / len(part), 100 * (right + lost) / len(part)) if lost else [NAN] * 3
-        )
-        assert (r["unscored"], r["worst"], r["best"]) == pytest.approx(told, nan_ok=True)
-        limits = r[["low", "high"]].astype(float)
-        assert limits.notna().all() == (n >= stats.LEAST)
-        assert limits.isna().all() or 0 <= r["low"] <= r["value"] <= r["high"] <= 100
-    assert len(made) == len(nine) == cells_of(done).ngroups
-
-
-@seeds
-def test_ends_are_counted_by_speaker_with_their_reasons(seed):
-    done, expected = world(seed), {}
-    for m, part in done.groupby("model"):
-
-        def share(name, hits, part=part, m=m):
-            expected[name, m] = 100 * np.mean(hits), len(part), 0
-
-        for (end, who), _ in part.groupby(["end", "by"]):
-            name = f"{who}: {talks.ENDS[end]}" if who else talks.ENDS[end]
-            share(name, (part["end"] == end) & (part["by"] == who))
-        whole = part["end"].isin(["ended", "limit"])
-        for what, why in (
-            ("no answer", part["why"]),
-            ("no diagnosis", part["reply_status"].where(whole, "")),
-        ):
-            reasons = why.str.split(":").str[0]
-            for reason in {*reasons} - {""}:
-                share(f"{what}: {reason}", reasons == reason)
-        share(talks.CUT, part["truncated"] > 0)
-        uncut = part[part["truncated"] == 0]["correct"].dropna()
-        expected[talks.UNCUT, m] = 100 * uncut.mean(), len(uncut), 0
-    same(rows(talks.ends(done)), expected)
+        r, right = made.loc[key].astype(float), value * n / 100
+        bounds = [100 * right / len(part), 100 * (right + lost) / len(part)] if lost else [NAN] * 2
+        known = [value, n, lost or NAN, *bounds]
+        assert r[columns[:5]].tolist() == pytest.approx(known, nan_ok=True)
+        assert r[["low", "high"]].notna().all() == (n >= stats.LEAST)
+        assert n < stats.LEAST or 0 <= r["low"] <= r["value"] <= r["high"] <= 100
 
 
 # ---- changes
 
 
-@seeds
-def test_changes_are_paired_by_case_with_exact_tests_corrected_over_all(run, seed):
-    done, p = world(seed), {}
-    names = "changed", "covered", "turned", "moved", "parts"
-    *changes, moved, parts = wanted(SINGLE, *names, judged=done, run=run)
-    moved, parts = pd.concat(moved), pd.concat(parts)
-    table, figure = rows(moved.assign(unscored=0)), rows(parts)
-    marked = wanted(VULNERABLE, "marked", judged=done, changed=changes[0])
-    for column, made in zip(("correct", "coverage", "turns"), changes):
-        values, made = by(done, column), made.set_index(["model", "configuration"])
+def test_changes_are_paired_by_case_with_exact_tests_corrected_over_all():
+    done = world()
+    for column in ("correct", "coverage", "turns"):
+        values, p = by(done, column), {}
+        made = scores.changes(done, column).set_index(["model", "configuration"])
         assert {*made.index} == {key for key in values if key[1] != "baseline"}
-        for (m, c), r in made.iterrows():
+        for (m, c), r in made.astype(float).iterrows():
             base, other = values[m, "baseline"], values[m, c]
             gaps = [other[k] - base[k] for k in base.keys() & other.keys()]
-            n, mean, ends_ = len(gaps), np.mean(gaps), r[["low", "high"]].astype(float)
-            assert (r["n"], r["value"]) == (n, pytest.approx(mean))
-            assert ends_.notna().all() == (n >= stats.LEAST)
-            assert ends_.isna().all() or r["low"] <= r["value"] <= r["high"]
-            if column != "correct":
-                has(table, {(c, f"{m}: change of {column}"): mean})
-                continue
-            lost_, won = gaps.count(-1), gaps.count(1)
-            p[m, c] = binomtest(lost_, lost_ + won).pvalue if lost_ + won else 1.0
-            least = stats.mde_paired(n, (lost_ + won) / n)
-            told = r[["lost", "won", "p", "detectable"]].tolist()
-            assert told == pytest.approx([lost_, won, p[m, c], least], nan_ok=True)
-            has(table, {(c, f"{m}: p"): p[m, c], (c, f"{m}: p, Holm"): r["p_holm"]})
-            has(table, {(c, f"{m}: change, points"): 100 * mean})
-            if least == least:
-                has(table, {(c, f"{m}: detectable change, points"): 100 * least})
-            has(figure, {(f"{c}, {m}", "change of accuracy, points"): 100 * mean})
-            assert [100 * r["low"], 100 * r["high"]] == ends(moved, (c, f"{m}: change, points"))
-            assert marked[m, f"{c}, marked"] == float(p[m, c] < 0.05)
-    holm = multipletests([p[tuple(k)] for k in changes[0][scores.KEYS].to_numpy()], method="holm")
-    assert changes[0]["p_holm"].tolist() == pytest.approx(holm[1].tolist())
-    assert changes[2][["lost", "won", "p", "p_holm"]].isna().all(axis=None)
-
-
-@seeds
-def test_worst_cases_are_the_largest_losses_and_ties_are_all_named(seed):
-    changed = scores.changes(world(seed).query("model == 'a'"))
-    table = scores.worst(changed)
-    for m, part in changed.groupby("model"):
-        tied = part[part["value"] == part["value"].min()]
-        name, r = f"worst: {', '.join(sorted(tied['configuration']))}", tied.iloc[0]
-        assert rows(table)[m, name][:2] == pytest.approx((-100 * r["value"], tied["n"].min()))
-        limits = [-100 * r["high"], -100 * r["low"]] if len(tied) == 1 else [NAN, NAN]
-        assert limits == ends(table, (m, name))
+            n, few = len(gaps), len(gaps) < stats.LEAST
+            assert r[["value", "n"]].tolist() == pytest.approx([np.mean(gaps), n])
+            assert r[["low", "high"]].isna().all() if few else r["low"] <= r["value"] <= r["high"]
+            if column == "correct":
+                lost, won = gaps.count(-1), gaps.count(1)
+                p[m, c] = binomtest(lost, lost + won).pvalue if lost + won else 1.0
+                known = [lost, won, p[m, c], stats.mde_paired(n, (lost + won) / n)]
+                columns = ["lost", "won", "p", "detectable"]
+                assert r[columns].tolist() == pytest.approx(known, nan_ok=True)
+        if p:
+            holm = multipletests([p[key] for key in made.index], method="holm")[1]
+            assert made["p_holm"].tolist() == pytest.approx(holm.tolist())
+        else:
+            assert made[["lost", "won", "p", "p_holm"]].isna().all(axis=None)
 
 
 # ---- combinations
@@ -168,7 +94,7 @@ def equation_1(cells):
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_observed_over_expected_is_equation_1_over_the_cases_of_all_four_cells(run, seed):
-    done = world(seed)
+    done = world(seed).copy()
     if seed == 2:  # nobody is right under one level: nothing is expected of its pairs
         done.loc[(done["model"] == "a") & (done["configuration"] == "dominant"), "correct"] = 0.0
     right, expected = by(done), {}
@@ -193,9 +119,8 @@ def test_observed_over_expected_is_equation_1_over_the_cases_of_all_four_cells(r
     assert "mean" not in {*scores.interactions(done, PAIRS, run)["model"]}
 
 
-@seeds
-def test_what_fails_only_in_combination_is_counted_and_pooled(run, seed):
-    done, able = world(seed), {}
+def test_what_fails_only_in_combination_is_counted_and_pooled(run):
+    done, able = world(), {}
     right = by(done)
     for m, pair in itertools.product(DOCTORS, PAIRS):
         alone = [right[m, c] for c in ("baseline", *PAIRS[pair])]
@@ -211,28 +136,20 @@ def test_what_fails_only_in_combination_is_counted_and_pooled(run, seed):
         for k, v in cases.items()
         if v == 0 and right[m, "baseline"].get(k) == 1
     )
-    lies = [pair for pair in PAIRS if "fabricating" in PAIRS[pair]]
-    groups = {"pairs with fabricating": lies, "other pairs": [p for p in PAIRS if p not in lies]}
-    groups |= {p: [p] for p in PAIRS}
-    whose = {m: [m] for m in DOCTORS} | {"all models": ["a", "b"]}
-    cells = {
-        (group, f"fail only in combination, %, {who}"): [
-            1 - right[m, pair].get(k, NAN)
-            for m, pair in itertools.product(models, pairs)
-            for k in able.get((m, pair), ())
-        ]
-        for (group, pairs), (who, models) in itertools.product(groups.items(), whose.items())
+    failed = {
+        (pair, f"fail only in combination, %, {m}"): [1 - right[m, pair].get(k, NAN) for k in cases]
+        for (m, pair), cases in able.items()
+        if cases
     }
-    made = wanted(COMBINED, "alone", run=run, judged=done, pairs=PAIRS)
-    same(rows(made), {name: counted(values, 100) for name, values in cells.items() if values})
+    made = rows(wanted(COMBINED, "alone", run=run, judged=done, pairs=PAIRS))
+    same({key: made[key] for key in failed}, {k: counted(v, 100) for k, v in failed.items()})
 
 
 # ---- patients, judges and samples
 
 
-@seeds
-def test_two_judges_agree_as_a_library_counts(seed):
-    first, rng = world(seed), np.random.default_rng(seed)
+def test_two_judges_agree_as_a_library_counts():
+    first, rng = world(), np.random.default_rng(1)
     other = first.assign(
         correct=first["correct"].where(rng.random(len(first)) < 0.7, 1.0),
         misled=first["misled"].where(rng.random(len(first)) < 0.7, 0.0),

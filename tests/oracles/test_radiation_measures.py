@@ -1,6 +1,7 @@
 """Radiation's numbers on random worlds, by counting, and a few by hand."""
 
 import asyncio
+import functools
 import itertools
 import json
 
@@ -9,15 +10,12 @@ import pandas as pd
 import pytest
 
 import radiation_lists
-from bedside import stats
 from bedside.papers.radiation import data, matching, scores
-from bedside.write.results import means
 from conftest import completion
 from radiation_cells import overlaps, recall_by, strata
-from radiation_lists import REFERENCE, TERMS, lists_of, matched
+from radiation_lists import lists_of
 
 run = radiation_lists.run  # a fixture
-SEEDS = pytest.mark.parametrize("seed", range(1))
 EFFECTS = [f"effect {k}" for k in range(9)]
 SITES = ["chest wall", "breast only"]
 
@@ -37,9 +35,10 @@ def largest(pairs, taken=()):
     return max(options)
 
 
-def world(seed):
-    """A reference of two sites, and matched lists of 24 patients by two models; some have none."""
-    rng = np.random.default_rng(seed)
+@functools.cache
+def world():
+    """A reference of two sites, and scored lists of 12 patients by two models; some have none."""
+    rng = np.random.default_rng(0)
     cells = [(o, f) for o, f in data.CELLS]
     rows = [
         (effect, site, *cells[k])
@@ -50,28 +49,25 @@ def world(seed):
     reference = pd.DataFrame(rows, columns=["effect", "site", "onset", "frequency"])
     lists = []
     regimes = itertools.product(("m", "other"), list(data.REGIMES)[:2], data.PROFILES)
-    for (model, regime, profile), p in itertools.product(regimes, range(24)):
+    for (model, regime, profile), p in itertools.product(regimes, range(12)):
         k = int(rng.integers(1, 5))
-        terms = [f"Thing {t}" for t in rng.choice(8, k, replace=False)]
-        pairs = np.where(rng.random((k, 9)) < 0.3, rng.uniform(0.6, 1, (k, 9)), 0)
-        lost = rng.random() < 0.15
-        key = {"item": f"p{p:02}", "model": model, "regime": regime, "profile": profile}
-        made = {"terms": [] if lost else terms, "pairs": None if lost else pairs}
-        state = dict.fromkeys(("status", "match"), "unparsed" if lost else "graded")
-        state["status"] = "unparsed" if lost else "listed"
-        cut = {"truncated": rng.random() < 0.2, "repeated": 0, "reply_status": ""}
-        lists.append({**key, "site": SITES[p % 2], **made, **state, **cut})
-    return reference, pd.DataFrame(lists).sample(frac=1, random_state=seed, ignore_index=True)
+        row = {"item": f"p{p:02}", "model": model, "regime": regime, "profile": profile}
+        row |= {"site": SITES[p % 2], "status": "listed", "match": "graded"}
+        row["terms"] = [f"Thing {t}" for t in rng.choice(8, k, replace=False)]
+        row["pairs"] = np.where(rng.random((k, 9)) < 0.3, rng.uniform(0.6, 1, (k, 9)), 0)
+        if rng.random() < 0.15:
+            row |= {"terms": [], "pairs": None, "status": "unparsed", "match": "unparsed"}
+        lists.append({**row, "truncated": False, "repeated": 0, "reply_status": ""})
+    lists = pd.DataFrame(lists).sample(frac=1, random_state=0, ignore_index=True)
+    return reference, scores.scored(lists, reference, EFFECTS)
 
 
 def own_effects(reference, site):
     return {*reference.loc[reference["site"] == site, "effect"]}
 
 
-@SEEDS
-def test_precision_recall_and_f1_by_trying_all_matchings(seed):
-    reference, lists = world(seed)
-    graded = scores.scored(lists, reference, EFFECTS)
+def test_precision_recall_and_f1_by_trying_all_matchings():
+    reference, graded = world()
     for r in graded.itertuples():
         own = own_effects(reference, r.site)
         assert r.size == len(own)
@@ -88,25 +84,10 @@ def test_precision_recall_and_f1_by_trying_all_matchings(seed):
         assert r.loose_recall == pytest.approx(sum(c.any() for c in pairs.T) / len(own))
 
 
-@SEEDS
-def test_f1_of_the_means_is_of_mean_precision_and_mean_recall(seed):
-    reference, lists = world(seed)
-    graded = scores.scored(lists, reference, EFFECTS)
-    named = graded.assign(profile=graded["profile"].map(scores.BESIDE))
-    ours = means(named, scores.METRICS, column="{metric}{profile}")
-    made = scores.f1_of_means(ours).set_index(["row", "column"])["value"]
-    for (model, profile), part in graded.groupby(["model", "profile"]):
-        precision, recall = part["precision"].mean(), part["recall"].mean()
-        f1 = 2 * precision * recall / (precision + recall)
-        assert made[model, "F1 of the means" + scores.BESIDE[profile]] == pytest.approx(f1)
-
-
-@SEEDS
-def test_overlap_and_changes_by_sets(seed):
-    reference, lists = world(seed)
-    graded = scores.scored(lists, reference, EFFECTS)
+def test_overlap_and_changes_by_sets():
+    reference, graded = world()
     found = overlaps(graded, EFFECTS).set_index(["item", "model", "regime"])
-    assert len(found) == len(lists) / 2
+    assert len(found) == len(graded) / 2
     counts = {}
     for key, part in graded.groupby(["item", "model", "regime"]):
         both = part.set_index("profile")
@@ -141,11 +122,9 @@ def test_overlap_and_changes_by_sets(seed):
         assert lost[key] == each.count(None)
 
 
-@SEEDS
-def test_recall_by_onset_and_frequency_by_counting(seed):
-    reference, lists = world(seed)
-    lists = lists[lists["profile"] == "specified"]
-    graded = scores.scored(lists, reference, EFFECTS)
+def test_recall_by_onset_and_frequency_by_counting():
+    reference, graded = world()
+    graded = graded[graded["profile"] == "specified"]
     cells = strata(graded, reference)
     keyed = graded.set_index(scores.KEYS)
     for by in ("onset", "frequency"):
@@ -159,47 +138,6 @@ def test_recall_by_onset_and_frequency_by_counting(seed):
             got = mine["effect"].isin(row["found"])
             assert r["pooled"] == pytest.approx(got.mean())
             assert r["recall"] == pytest.approx(got.groupby(mine[other]).mean().mean())
-
-
-@SEEDS
-def test_what_lists_are_like_by_counting(run, seed):
-    reference, lists = world(seed)
-    rng = np.random.default_rng(seed)
-    pool = ["Radiation cystitis", "Blood in the urine", "Fatigue", *data.vocabulary(run)[:4], "odd"]
-    lists["terms"] = [
-        list(rng.choice(pool, int(rng.integers(1, 5)), replace=False)) if t else t
-        for t in lists["terms"]
-    ]
-    lists["regime"] = lists["regime"].replace("free-form", "selection")
-    graded = scores.scored(lists, reference, EFFECTS)
-    rows = scores.described(run, graded).set_index("row")
-    known = {t.casefold() for t in data.vocabulary(run)}
-    for model, part in graded[graded["regime"] == "selection"].groupby("model"):
-        at = rows.loc[f"{model}, selection"].set_index("column")
-        there = part[part["status"] == "listed"]
-        off = [np.mean([t.casefold() not in known for t in ts]) for ts in there["terms"]]
-        elsewhere = [np.mean([t in pool[:2] for t in ts]) for ts in there["terms"]]
-        expected = {
-            "items": there["terms"].map(len).mean(),
-            "items that are not on the list, %": 100 * np.mean(off),
-            "items of another part of the body, %": 100 * np.mean(elsewhere),
-            "no list, %": 100 * part["terms"].str.len().eq(0).mean(),
-            "cut off at the limit, %": 100 * part["truncated"].mean(),
-            "Recall of the uncut": part.loc[~part["truncated"], "recall"].mean(),
-        }
-        for column, value in expected.items():
-            assert at.loc[column, "value"] == pytest.approx(value), column
-
-
-def test_shares_of_lists_are_over_patients(run):
-    """Of ten patients five have two cut lists, five none: 50%, as wide as for ten, not twenty."""
-    halves = [lists_of(*[["fatigue"]] * 10, profile=profile) for profile in data.PROFILES]
-    lists = scores.scored(matched(pd.concat(halves, ignore_index=True)), REFERENCE, TERMS)
-    lists["truncated"] = lists["item"].isin([f"p{i}" for i in range(1, 6)])
-    made = scores.described(run, lists.assign(reply_status=""))
-    cut, none = made.set_index("column").loc[["cut off at the limit, %", "no list, %"]].itertuples()
-    assert (cut.value, cut.n) == (50, 20) and cut.low < stats.wilson(5, 10).low * 100
-    assert none.value == 0 < none.high  # not [0, 0]
 
 
 def test_overlap_by_a_model_that_compares_both_lists(run, endpoint, served):

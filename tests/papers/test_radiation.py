@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import tomllib
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -13,6 +15,7 @@ from bedside.write.results import means
 from conftest import completion
 
 run = radiation_lists.run  # a fixture
+KNOWN = tomllib.loads(Path(__file__).with_name("radiation.toml").read_text("utf-8"))
 
 
 # ---- pairs of profiles
@@ -35,21 +38,12 @@ def test_the_site_is_added_after_each_mention_and_nothing_else_changes():
 
 
 def test_what_differs_elsewhere_in_a_pair_is_counted():
-    base = "surgery, radiation, tamoxifen\nno recurrence"
-    pairs = {  # and what differs
-        "surgery, radiation (chest wall), tamoxifen\nno recurrence": set(),
-        "surgery, Radiation Chest Wall, tamoxifen\nno recurrence": {"capitals"},
-        "surgery, chest wall, tamoxifen\nno recurrence": {"lost"},
-        "surgery, radiation (chest wall), tamoxifen\nno  recurrence": {"spaces"},
-        "surgery, radiation (chest wall), letrozole\nno recurrence": {"elsewhere"},
-        "surgery, radiation (chest wall), tamoxifen\nrecurrence": {"elsewhere"},
-        "surgery, radiation chest wall boost, tamoxifen\nno recurrence": {"elsewhere"},
-    }
-    frame = pd.DataFrame({"item": map(str, range(len(pairs))), "specified": pairs.keys()})
-    counts, changed = checks.pairs(frame.assign(site="chest wall", base=base))
+    texts, expected = zip(*KNOWN["pairs"])
+    frame = pd.DataFrame({"item": map(str, range(len(texts))), "specified": texts})
+    counts, changed = checks.pairs(frame.assign(site="chest wall", base=KNOWN["base"]))
     flags = ["lost", "capitals", "spaces", "elsewhere"]
-    found = {r["item"]: {k for k in flags if r[k]} for r in counts.to_dict("records")}
-    assert [*found.values()] == [*pairs.values()]
+    found = [[k for k in flags if r[k]] for r in counts.to_dict("records")]
+    assert found == [*expected]
     assert {"tamoxifen", "letrozole"} <= {*changed["removed"], *changed["added"]}
 
 
@@ -86,17 +80,6 @@ def test_a_filled_record_counts_only_if_nothing_else_changed(run, endpoint, serv
 # ---- the released reference, read strictly
 
 
-HEAD = [
-    "Unnamed: 0",
-    "Side effect",
-    "Accelerated partial breast irradiation (APBI)",
-    "Chest Wall",
-    "Chest Wall and Nodes",
-    "Breast and Nodes",
-    "Breast Only",
-]
-
-
 class Released:
     """Just enough of a public run: a reference of the released shape and a vocabulary."""
 
@@ -106,48 +89,19 @@ class Released:
         self.rows = rows
 
     def load(self, name):
-        return pd.DataFrame([[*r, *[""] * (7 - len(r))] for r in self.rows], columns=HEAD)
+        return pd.DataFrame([[*r, *[""] * (7 - len(r))] for r in self.rows], columns=KNOWN["head"])
 
     def published(self, table):
         return pd.DataFrame({"row": ["decreased blood cell count", "fatigue", "breast shrinkage"]})
 
 
 def test_every_row_is_read_or_accounted_for():
-    frame, repairs = data.repaired(
-        Released(
-            ("Short term-common", "Fatigue", "x", "x"),
-            (),
-            ("Short term - rare", "Decreasd blood cell count", "", "x"),
-            ("Long term - Common", "Breast shrinkage"),
-            ("Long term- extremely rare", "Breast Shrinkage ", "", "", "", "x"),
-        )
-    )
-    assert frame.to_records(index=False).tolist() == [
-        ("fatigue", "accelerated partial breast irradiation", "short-term", "common"),
-        ("fatigue", "chest wall", "short-term", "common"),
-        ("decreased blood cell count", "chest wall", "short-term", "rare"),
-        ("breast shrinkage", "breast and nodes", "long-term", "extremely rare"),
-    ]
-    kinds = repairs.groupby("kind")["row"].apply(list).to_dict()
-    assert kinds == {
-        "blank row": [3],
-        "category spelling": [2, 4, 5, 6],
-        "spelling": [4],
-        "no site": [5],
-        "spaces": [6],
-        "capitals": [6],
-    }
+    frame, repairs = data.repaired(Released(*KNOWN["rows"]))
+    assert frame.to_numpy().tolist() == KNOWN["read"]
+    assert repairs.groupby("kind")["row"].apply(list).to_dict() == KNOWN["repairs"]
 
 
-@pytest.mark.parametrize(
-    "row, match",
-    [
-        (("Short term-common", "Toothache", "x"), "row 2: 'Toothache' is not a term"),
-        (("Sometimes", "Fatigue", "x"), "row 2: category 'Sometimes'"),
-        (("Short term-common", "Fatigue", "maybe"), "row 2: 'maybe' where x"),
-        (("", "Fatigue", "x"), "row 2: category ''"),
-    ],
-)
+@pytest.mark.parametrize("row, match", KNOWN["unexplained"])
 def test_a_row_that_nothing_explains_stops_with_its_number(row, match):
     with pytest.raises(BedsideError, match=match):
         data.repaired(Released(row))

@@ -96,7 +96,31 @@ def test_recalls_that_can_and_can_not_hold_together():
         assert misfit(0.9, how, alone=True) == pytest.approx(0, abs=1e-6)
     # 0.9 over all effects, but every onset at 0.5: the misfit shares out what is missing
     expected = (0.9 - 0.5 - 0.005 - 0.00625) / 2
-    assert misfit(0.9, "effects") == pytest.approx(expected, abs=1e-3)
+    assert misfit(0.9, "effects") == pytest.approx(expected, abs=1e-5)
+
+
+def test_weights_of_cells_give_the_mean_recall_over_patients():
+    sites, names = ["a", "a", "b"], ["site", "onset", "frequency"]
+    rows = [("a", "early", "rare"), ("a", "early", "common"), ("a", "early", "common")]
+    rows += [("b", "early", "rare"), ("b", "late", "rare")]
+    effects = pd.DataFrame(rows, columns=names).assign(recall=[0.1, 0.5, 0.8, 0.4, 0.9])
+    count, cells = (effects.groupby(names)["recall"].agg(how) for how in ("size", "mean"))
+    early = effects[effects["onset"] == "early"].groupby(["site", "frequency"])["recall"].agg(list)
+    of_patient = [[*early[site]] for site in sites]  # the recalls of effects, by frequency
+    every = [sum(cells, []) for cells in of_patient]
+    expected = {
+        "levels": np.mean([np.mean([np.mean(c) for c in cells]) for cells in of_patient]),
+        "effects": np.mean([np.mean(recalls) for recalls in every]),
+        "entries": np.mean(sum(every, [])),
+    }
+    share = pd.Series(sites).value_counts(normalize=True)
+    for way in agreement.WAYS:
+        weights = agreement.weights(count, share, "early", way)
+        assert weights @ cells == pytest.approx(expected[way]), way
+
+
+def test_a_share_without_decimals_is_of_a_whole_number_or_not():
+    assert radiation.whole_number(33, 3).holds and not radiation.whole_number(40, 3).holds
 
 
 def test_sums_of_recalls_by_onset_and_by_frequency_are_of_the_same_cells():

@@ -108,11 +108,9 @@ def test_where_all_is_installed_nothing_is_set_up(start, monkeypatch, capsys, se
 
 def test_it_knows_its_own_package(start):
     """Of this checkout where it is this checkout's, and not from a folder elsewhere."""
-    code = (
-        "import runpy, sys; m = runpy.run_path(sys.argv[1]); print(m['ours'](), m['have'](['os']))"
-    )
+    code = "import start; print(start.ours(), start.have(['os']))"
     env = {**os.environ, "PYTHONPATH": str(paths.ROOT / "lib")}
-    run = [sys.executable, "-c", code, str(FILE)]
-    done = subprocess.run(run, capture_output=True, text=True, env=env)
+    run = {"capture_output": True, "text": True, "env": env, "cwd": paths.ROOT}
+    done = subprocess.run([sys.executable, "-c", code], **run)
     assert done.stdout.split() == ["True", "True"], done.stderr
     assert not start.module.ours()

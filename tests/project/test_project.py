@@ -18,7 +18,8 @@ from bedside import __main__ as steps
 from bedside.annotation import tasks
 from bedside.asking import embedded
 from bedside.build import commands, notebooks
-from bedside.publish import readme
+from bedside.publish import pages, readme
+from bedside.publish.pages import content
 from bedside.read import claims, paths
 
 TEXTS = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
@@ -109,38 +110,39 @@ def test_paths_commands_variables_and_steps_that_a_text_names_are_there(name):
                 assert {*given["given"]} <= {*notebooks.parameters(notebook)}, line
 
 
+ENTRIES = [
+    (name, entry)
+    for profile in ("sample", "public")
+    for name, entry in pages.last(paths.FIGURES / profile)["notebooks"].items()
+]
+
+
 def test_what_the_table_of_coverage_names_is_there():
     """Notebooks, parameters, outputs, claims, statements, tasks, files."""
-    known = {*tasks(), "sample", "public"}
-    for paper in paths.papers():
-        for path in (paths.NOTEBOOKS / paper).glob("0*.ipynb"):
-            name = f"{paper}/{path.stem}"
-            known |= {name, *notebooks.parameters(name)}
-    for profile in ("sample", "public"):
-        manifest = json.loads((paths.FIGURES / profile / "manifest.json").read_text())
-        for entry in manifest["notebooks"].values():
-            known |= {o["file"].rpartition(".")[0] for o in entry["outputs"]}
-    for paper in paths.papers():
-        known |= {*claims.load(paper)}
+    known = {
+        *tasks(),
+        "sample",
+        "public",
+        *(id for paper in paths.papers() for id in claims.load(paper)),
+    }
+    known |= {o["file"].rpartition(".")[0] for _, entry in ENTRIES for o in entry["outputs"]}
+    for name in notebooks.listed():
+        known |= {name, *notebooks.parameters(name)}
     rows = [line for line in text_of("docs/coverage.md").splitlines() if line.count(" | ") == 3]
     assert len(rows) > 50
     for name in re.findall(r"`([^`]+)`", " ".join(r.split(" | ", 2)[2] for r in rows)):
         assert name in known or ("/" in name and (paths.ROOT / name).exists()), name
 
 
-# ---- settings
-
-
-def test_settings_are_rewritten_only_when_they_change(tmp_path):
-    file = tmp_path / "s.json"
-    write = ("-p", "write", str(file))
-    steps.main(["settings", "PROFILE=public", "LIMIT=3", "MODELS=", *write])
-    assert json.loads(file.read_text()) == {"profile": "public", "limit": "3"}
-    before = file.stat().st_mtime_ns
-    steps.main(["settings", "PROFILE=public", "LIMIT=3", *write])
-    assert file.stat().st_mtime_ns == before
-    steps.main(["settings", "PROFILE=public", "LIMIT=4", *write])
-    assert file.stat().st_mtime_ns != before
+def test_pages_explain_a_term_once_where_it_first_occurs_and_the_glossary_repeats_it():
+    explained = content.explaining()
+    assert explained("a kappa of <b>") == (
+        "a kappa <i>(agreement beyond chance: 0 is chance, 1 is perfect)</i> of &lt;b&gt;"
+    )
+    assert explained("the kappas, a kappa") == "the kappas, a kappa"
+    assert explained("expected (O/E) and O/E") == "expected (O/E) and O/E"
+    for term, words in paths.toml(content.TERMS).items():
+        assert f"| {term} | {words} |" in text_of("docs/glossary.md") and len(words.split()) <= 10
 
 
 # ---- what is committed
@@ -174,14 +176,11 @@ def test_foundation_explorer_and_annotation_name_no_study():
 
 def test_every_claim_of_the_ledger_is_made_and_says_where_it_stands():
     """Each row of data/claims is made by the committed notebooks, in one profile or both."""
-    made = {}
-    for profile in ("sample", "public"):
-        manifest = json.loads((paths.FIGURES / profile / "manifest.json").read_text())
-        for entry in manifest["notebooks"].values():
-            of = made.setdefault(entry["paper"], set())
-            of |= {(c["id"], c["section"], c["claim"]) for c in entry["claims"]}
+    made = {entry["paper"]: set() for _, entry in ENTRIES}  # a study that has begun has none
+    for _, entry in ENTRIES:
+        made[entry["paper"]] |= {(c["id"], c["section"], c["claim"]) for c in entry["claims"]}
     assert len(made) > 3
-    for paper, found in made.items():  # a study that has just begun has no committed outputs
+    for paper, found in made.items():
         assert {(r.id, r.section, r.claim) for r in claims.load(paper).values()} == found
 
 

@@ -3,6 +3,8 @@
 import asyncio
 import itertools
 import json
+import tomllib
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -12,7 +14,7 @@ from bedside.asking import store
 from bedside.papers.meddialbench import consultations as talks
 from bedside.papers.meddialbench import data, generation, rules, study
 from bedside.papers.meddialbench import design as designs
-from bedside.read import checks, sources
+from bedside.read import sources
 from conftest import completion
 from matrix import EMBEDDED
 
@@ -73,17 +75,10 @@ def test_a_patient_is_told_active_scripts_and_to_keep_back_what_disclosure_keeps
 
 # ---- generated cases
 
-LENGTHS = {  # key items in each try, and the status in the end
-    "plenty": ([9], "graded"),
-    "late": ([3, 8], "graded"),
-    "few": ([3, 5, 4], "few"),
-    "none": ([0, 0, 0], "unparsed"),
-}
-WRITTEN = {  # what a model writes for a level; else it writes a whole script
-    "vague": '{"script": "It hurts", "facts": [1, 99, 0, 8], "false": ["I am fine", "I ne',
-    "dominant": "No way.",
-    "fabricating": "I'm sorry, I can't write that.",
-}
+KNOWN = Path(__file__).with_name("meddialbench.toml")
+KNOWN = tomllib.loads(KNOWN.read_text("utf-8"))["tables"]
+LENGTHS = {name: tries for name, tries, _ in KNOWN["tries"]}
+WRITTEN = dict(KNOWN["written"])
 
 
 def items(n, start):
@@ -102,7 +97,7 @@ def test_cases_are_generated_with_as_many_tries_as_they_need(run, design, endpoi
         (name,) = [k for k in LENGTHS if f"patient {k}" in said]
         if body["response_format"]["json_schema"]["name"] == "key_items":
             tries[name] += 1
-            count = LENGTHS[name][0][tries[name] - 1]
+            count = LENGTHS[name][tries[name] - 1]
             listed = json.dumps({"items": items(count, 10 * tries[name])})
             return completion(listed if count else "There is nothing to say.")
         (level,) = [x for x in design.adverse if f", {x})" in said]
@@ -112,13 +107,13 @@ def test_cases_are_generated_with_as_many_tries_as_they_need(run, design, endpoi
     endpoint.script = script
     found, scripts = asyncio.run(generation.generated(run, design, drawn))
     rows = found.set_index("item")
-    assert tries == {k: len(lengths) for k, (lengths, _) in LENGTHS.items()}
-    assert rows["status"].to_dict() == {k: status for k, (_, status) in LENGTHS.items()}
+    assert tries == {k: len(lengths) for k, lengths in LENGTHS.items()}
+    assert rows["status"].to_dict() == {k: status for k, _, status in KNOWN["tries"]}
     best = {"plenty": items(9, 10), "late": items(8, 20), "few": items(5, 20), "none": []}
     assert rows["key_items"].to_dict() == best
     each = [(r["item"], r["fields"]["repeat"]) for r in run.recordings.records()]
     asked = sorted(x for x in each if x[0] in LENGTHS)
-    assert asked == sorted((k, n) for k, v in LENGTHS.items() for n in range(len(v[0])))
+    assert asked == sorted((k, n) for k, v in LENGTHS.items() for n in range(len(v)))
 
     assert scripts["item"].value_counts().to_dict() == dict.fromkeys(("plenty", "late", "few"), 10)
     mine = scripts.set_index(["item", "level"])
@@ -137,64 +132,27 @@ def test_cases_are_generated_with_as_many_tries_as_they_need(run, design, endpoi
 # ---- rules: a doctor with a checklist, a patient who keeps to his script
 
 
-@pytest.fixture
-def all_six(run, design, texts):
-    cases = sources.load("meddialbench_cases")
-    return design, cases, texts, rules.Knowledge(design, cases, texts)
-
-
-def test_the_rules_find_all_diseases_unless_they_are_misled(all_six):
-    design, cases, texts, knowledge = all_six
-
-    def consulted():
-        made = talks.planned(cases, design.configurations(), [rules.NAME], rules.NAME)
-        return rules.hold(made, knowledge)
-
-    made = consulted()
-    assert {c.end for c in made} <= {*talks.ENDED}
-    right = dict.fromkeys(design.configurations(), 0)
-    for c in made:
-        right[c.configuration] += c.diagnosis == c.case.diagnosis
-    assert right["baseline"] == 6 and right["C1"] == 0
-    assert 0 < right["fabricating"] < 6 and 0 < right["withholding"] < 6
-    toward = {r.item: r.toward for r in texts[texts["level"] == "fabricating"].itertuples()}
-    assert all(c.diagnosis == toward[c.case.item] for c in made if c.configuration == "C1")
-    assert talks.frame(made).equals(talks.frame(consulted()))
-
-    # a diagnosis rests on what was said, and a silent patient gets none
-    none = [c for c in made if c.diagnosis == rules.UNKNOWN]
-    for c in made:
-        said = checks.normal(" ".join(answer for _, answer in c.turns))
-        findings = knowledge.diseases.get(c.diagnosis, [])
-        heard = sum(checks.normal(f) in said for f in findings)
-        assert c in none or heard >= rules.LEAST, (c.item, c.diagnosis)
-    assert {c.configuration for c in none} >= {"withholding", "C5"}  # deficit, and no lie
-    assert not any("fabricating" in c.levels for c in none)
-
-
-def answers(all_six, levels, case, finding):
-    """What the patient of a case says to the same question, asked four times."""
-    knowledge = all_six[-1]
-    patient, asked = rules.Patient(knowledge, case, levels), [knowledge.topic[finding]] * 4
-    return [patient.answer(asked[:n]) for n in range(1, 5)]
-
-
 FIRST = {"": 1, "vague": 1, "reluctant": 2, "impatient": 2, "withholding": 3, "dominant": 3}
 
 
-def test_a_fact_that_is_kept_back_comes_when_asked_again_and_lies_take_its_place(all_six):
-    _, cases, texts, _ = all_six
+def test_a_fact_that_is_kept_back_comes_when_asked_again_and_lies_take_its_place(design, texts):
+    cases = sources.load("meddialbench_cases")
+    knowledge = rules.Knowledge(design, cases, texts)
+
+    def answers(levels, finding):
+        """What the patient of a case says to the same question, asked four times."""
+        patient, asked = rules.Patient(knowledge, case, levels), [knowledge.topic[finding]] * 4
+        return [patient.answer(asked[:n]) for n in range(1, 5)]
+
     for case in cases.itertuples():
         mine = texts[texts["item"] == case.item].set_index("level")
         for level, first in FIRST.items():
             kept = mine.at[level, "facts"] if level else []
             for n, fact in enumerate(case.key_items, 1):
-                given = (level,) if level else ()
-                told = [f"{fact}." in a for a in answers(all_six, given, case, fact)]
+                told = [f"{fact}." in a for a in answers((level,) if level else (), fact)]
                 assert told == [k == (first if n in kept else 1) for k in range(1, 5)]
         facts, lies = mine.loc["fabricating", ["facts", "false"]]
         fact = case.key_items[facts[0] - 1]
-        said = " ".join(answers(all_six, ("fabricating",), case, fact))
+        said = " ".join(answers(("fabricating",), fact))
         assert lies and all(lie.rstrip(".") in said for lie in lies[:4]) and fact not in said
-        plain = " ".join(answers(all_six, (), case, fact))
-        assert not any(lie in plain for lie in lies)
+        assert not any(lie in " ".join(answers((), fact)) for lie in lies)

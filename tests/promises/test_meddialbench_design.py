@@ -1,6 +1,8 @@
 """MedDialBench: designs, what is wrong with faulty ones, and how their rows are drawn."""
 
 import itertools
+import tomllib
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -13,10 +15,8 @@ from bedside.read import paths, published
 from bedside.write.results import points
 
 TOML = designs.OURS.read_text()
-PAIR = '{configuration = "C6", levels = ["withholding", "complete_denial"]},'
-LAST = '{dimension = "attitude", level = "dominant", severity = 2,'
-LOGIC = 'title = "Logic", pathway = "pollution"'
-WILLING = 'instruction = "Be patient and willing to answer."'
+KNOWN = tomllib.loads(Path(__file__).with_name("meddialbench.toml").read_text("utf-8"))
+PAIR, LAST = KNOWN["places"]["pair"], KNOWN["places"]["last"]
 
 
 @pytest.fixture
@@ -71,32 +71,11 @@ def test_a_new_line_is_a_new_configuration(changed, design):
     assert made == design.configurations() | {"C7": ("vague", "impatient", "reluctant")}
 
 
-DENIAL, SEVERITY = "complete_denial", "severity = 2"
-PAIRED, ORDER = "combination 'C6': needs levels of different", "dimension 'attitude': its levels"
-FAULTS = [  # what stands in the file, what of it becomes what, and what the error says
-    (PAIR, ", levels", " levels", "can't be read as a design"),
-    *((PAIR, DENIAL, x, PAIRED) for x in ("denial", "reluctant", "withholding", "clear")),
-    (PAIR, DENIAL, 'vague", "reluctant', PAIRED),
-    (PAIR, f', "{DENIAL}"', "", PAIRED),
-    (PAIR, f', levels = ["withholding", "{DENIAL}"]', "", r"`levels` - at `\$.combinations\[5\]`"),
-    *((PAIR, "C6", x, f"'{x}' names two entries") for x in ("C1", "baseline", "vague")),
-    *((LAST, SEVERITY, f"severity = {n}", ORDER) for n in (1, 3)),
-    (LAST, SEVERITY, 'severity = "2"', r"\$.levels\[14\].severity"),
-    (LAST, f" {SEVERITY},", "", r"`severity` - at `\$.levels\[14\]`"),
-    (LAST, '"attitude"', '"attitudes"', "level 'dominant': no dimension 'attitudes'"),
-    (LAST, '"dominant"', '"impatient"', "'impatient' names two entries"),
-    (WILLING, "Be patient and willing to answer.", "  ", r"\$.levels\[12\].instruction"),
-    (LOGIC, "pollution", "noise", r"'noise' - at `\$.dimensions\[2\].pathway`"),
-    (LOGIC, "Logic", " ", r"\$.dimensions\[2\].title"),
-    ('{dimension = "logic", title', "logic", "cognition", "'cognition' names two entries"),
-    ("combinations = [", "combinations", "pairs", "`combinations`"),
-]
-
-
 def test_a_faulty_design_is_an_error_that_names_file_and_entry(changed, tmp_path, run):
-    for place, old, new, match in FAULTS:
+    for place, old, new, match in KNOWN["tables"]["faults"]:
+        passage = KNOWN["places"][place]
         with pytest.raises(BedsideError, match=f"mine.toml.*{match}"):
-            changed(place, place.replace(old, new))
+            changed(passage, passage.replace(old, new))
     (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe")
     for name in ("none", "bytes"):
         with pytest.raises(BedsideError, match=f"{name}.toml can't be read as a design"):

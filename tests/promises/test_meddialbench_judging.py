@@ -2,6 +2,8 @@
 
 import asyncio
 import re
+import tomllib
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,7 +14,8 @@ from bedside.papers.meddialbench import examples, judging
 from bedside.read import sources
 from conftest import completion
 
-NAN = float("nan")
+KNOWN = Path(__file__).with_name("meddialbench.toml")
+KNOWN = tomllib.loads(KNOWN.read_text("utf-8"))["tables"]
 
 
 @pytest.fixture
@@ -26,14 +29,7 @@ def texts():
 
 
 def test_the_judge_without_a_model_by_hand():
-    rows = [  # case, what is looked for, the text, and the label
-        ("a", ["red burning toe"], "My toe is burning", "yes"),
-        ("a", ["red burning toe"], "All fine", "no"),
-        ("b", ["fever", "cold shivers"], "Cold hands", "no"),
-        ("b", ["fever"], "A high fever!", "yes"),
-        ("c", [], "Red burning toe", "no"),
-    ]
-    rows = pd.DataFrame(rows, columns=["item", "references", "text", "label"])
+    rows = pd.DataFrame(KNOWN["overlap"], columns=["item", "references", "text", "label"])
     judge = judging.Overlap(rows, judging.YES_NO)
     # shares of a reference's words: toe and burning of three; none; cold of "cold shivers"; all;
     # no reference
@@ -72,7 +68,9 @@ def judged_by(endpoint, replies):
         kind = next(iter(body["response_format"]["json_schema"]["schema"]["properties"]))
         asked.append(kind)
         said = body["messages"][-1]["content"]
-        return completion(next(text for word, text in replies[kind].items() if word in said))
+        return completion(
+            next(text for word, text in replies[kind].items() if text and word in said)
+        )
 
     endpoint.script = script
     return asked
@@ -92,79 +90,51 @@ def test_a_reply_that_can_not_be_read_leaves_a_whole_dialogue_unscored(run, endp
     assert made["value"].tolist()[:2] == ["no", "yes"] and made["value"][2:].isna().all()
 
 
-def consulted(*rows):
-    """Consultations from (case, configuration, levels, word said, diagnosis, status)."""
-    columns = ["case", "configuration", "levels", "said", "diagnosis", "reply_status"]
-    frame = pd.DataFrame(rows, columns=columns)
+def consulted(**columns):
+    """Consultations of one configuration, of two turns each; the last has none."""
+    frame = pd.DataFrame(columns)
     return frame.assign(
-        item=frame["case"] + " " + frame["configuration"],
-        model="m",
-        why="",
-        truncated=0,
-        dialogue="Patient: " + frame["said"],
+        **{"item": frame["case"] + " x", "configuration": "x", "model": "m", "truncated": 0},
+        dialogue="Patient: " + frame["case"],
+        said=frame["case"],
         truth="Gout",
         names=[["Gout"]] * len(frame),
         key_items=[["fact one", "fact two"]] * len(frame),
-        turns=[2] * (len(frame) - 1) + [0],
+        turns=2,
     )
 
 
-DIAGNOSED = {  # word: diagnosis, and what the judge says of it, of being misled, of facts
-    "alpha": ("Podagra", '{"equivalent": "yes"}', None, '{"which": [1, 2]}'),
-    "beta": ("Cramp", '{"equivalent": "no"}', '{"misled": "yes"}', '{"which": [1]}'),
-    "gamma": ("Sprain", '{"equivalent": "no"}', '{"misled": "no"}', '{"which": []}'),
-    "delta": ("Bunion", '{"equivalent": "no"}', "Perhaps.", "All of them."),
-    "epsilon": ("Corn", "It may be.", None, '{"which": [2]}'),
-    "zeta": ("", None, None, '{"which": [2]}'),
-}
-
-
 def test_outcomes_of_consultations(run, texts, endpoint):
+    """A diagnosis that never came isn't judged, and only wrong ones can be misled. A dialogue that
+
+    broke off has its coverage, but one with a reply without words has none.
+    """
     run.judge, known = "served", examples.Labelled(run)
-    rows = DIAGNOSED.items()
-    held = consulted(*((w, "x", (), w, d, "" if d else "refused, patient") for w, (d, *_) in rows))
+    words, diagnoses, status, why, same, misled, which, expected = zip(*KNOWN["judged"])
+    held = consulted(case=words, diagnosis=diagnoses, reply_status=status, why=why)
+    held["levels"], held["turns"] = [()] * len(held), [2 * (not s) for s in status]
     replies = {
-        "equivalent": {d: same for d, same, *_ in DIAGNOSED.values() if same},
-        "misled": {w: misled for w, (_, _, misled, _) in rows if misled},
-        "which": {w: which for w, (*_, which) in rows},
+        "equivalent": dict(zip(diagnoses, same)),
+        "misled": dict(zip(words, misled)),
+        "which": dict(zip(words, which)),
     }
-    asked = judged_by(endpoint, replies)
+    asked = judged_by(
+        endpoint, {kind: {k: v for k, v in of.items() if v} for kind, of in replies.items()}
+    )
     done = asyncio.run(judging.outcomes(run, known, texts, held)).set_index("case")
-    expected = {
-        "correct": [1, 0, 0, 0, NAN, NAN],
-        "coverage": [1, 0.5, 0, NAN, 0.5, 0.5],
-        "per_turn": [0.5, 0.25, 0, NAN, 0.25, NAN],
-        "misled": [0, 1, 0, NAN, NAN, NAN],
-    }
-    for column, values in expected.items():
-        np.testing.assert_array_equal(done.loc[[*DIAGNOSED], column], values)
-    # a diagnosis that never came isn't judged, and only wrong ones can be misled; the dialogue that
-    # broke off has its coverage
+    columns = ["correct", "coverage", "per_turn", "misled"]
+    np.testing.assert_array_equal(done.loc[[*words], columns], expected)
     assert [asked.count(k) for k in replies] == [5, 3, 6]
-
-
-BOTH = ("fabricating", "withholding")  # dimensions 3 and 4
-ADHERENCE = [  # what is active and shown: activation, isolation, full
-    ((), "[]", (NAN, 1, 1)),
-    ((), "[5]", (NAN, 0, 0)),
-    (BOTH, "[3]", (0.5, 1, 0)),
-    (BOTH, "[3, 4]", (1, 1, 1)),
-    (BOTH, "[1, 3, 4]", (1, 0, 0)),
-    (BOTH, "both", (NAN, NAN, NAN)),
-    (("vague",), "[2]", (0, 0, 0)),
-]
 
 
 def test_adherence_is_what_is_shown_of_what_is_active(run, texts, endpoint):
     run.judge, known = "served", examples.Labelled(run)
-    words = "alpha beta gamma delta epsilon zeta theta".split()
-    held = consulted(*((w, "x", levels, w, "", "") for w, (levels, *_) in zip(words, ADHERENCE)))
-    said = {w: f'{{"which": {shown}}}' for w, (_, shown, _) in zip(words, ADHERENCE)}
-    said = {w: said[w] for w in reversed(words)}  # theta and zeta end like beta
-    judged_by(endpoint, {"which": said})
+    words, levels, shown, expected = zip(*KNOWN["adherence"])
+    held = consulted(case=words, levels=levels, why="", diagnosis="", reply_status="")
+    replies = {w: f'{{"which": {numbers}}}' for w, numbers in zip(words, shown)}
+    judged_by(endpoint, {"which": dict(reversed(replies.items()))})  # theta and zeta end like beta
     made = asyncio.run(judging.adherence(run, designs.read(run), known, texts, held))
-    found = made[["activation", "isolation", "full"]].to_numpy()
-    np.testing.assert_array_equal(found, np.array([expected for *_, expected in ADHERENCE]))
+    np.testing.assert_array_equal(made[["activation", "isolation", "full"]], expected)
     kinds = ["Baseline"] * 2 + ["Dual-dimension"] * 4 + ["Single-dimension"]
     assert made["kind"].tolist() == kinds and made["shown"][3] == [0, 0, 1, 1, 0]
 

@@ -1,9 +1,12 @@
 """Own studies: what is asked, judged, counted and opened; a script's frames and entries."""
 
 import asyncio
+import contextlib
+import io
 import json
 import os
 import re
+import shutil
 
 import pandas as pd
 import pytest
@@ -11,8 +14,8 @@ import pytest
 import bedside
 from bedside import BedsideError, own
 from bedside.asking import registry
-from bedside.own import results
-from bedside.read import questions
+from bedside.own import results, steps
+from bedside.read import paths, questions
 from bedside.read.surroundings import here
 from bedside.write import frames
 from conftest import apart, completion
@@ -81,6 +84,9 @@ def test_what_is_wrong_is_said_and_leaves_nothing(study_of, endpoint, tmp_path):
     ):
         with pytest.raises(BedsideError, match=match):
             study_of(**given)
+    entry = {"provider": "local", "base_url": endpoint.url, "model": "m"}  # of this machine
+    with pytest.raises(ValueError, match='provider "local" is for the embedded models'):
+        registry.as_model("mine", entry)
     (tmp_path / "mine.csv").write_text("item,question\nq1,\n")
     with pytest.raises(BedsideError, match="mine.csv, line 2"):
         study_of()
@@ -143,9 +149,9 @@ def test_a_frame_reads_as_the_file_that_is_kept_of_it(at, tmp_path):
     again = questions.read(tmp_path / "figures/own" / mine.name / "questions.jsonl")
     assert again.equals(mine.items) and again["reference"].tolist() == ["", "7"]
     for changed, match in (
-        (ASKED.assign(item="q1"), "row 2, column item: item 'q1' is already in row 1"),
-        (ASKED.rename(columns={"question": "text"}), "no column 'question'; it has"),
-        (ASKED.head(0), "has no question in it"),
+        (ASKED.assign(item="q1"), "row 2, column item: item 'q1' occurs already in row 1"),
+        (ASKED.rename(columns={"question": "text"}), "no column 'question'. Its columns"),
+        (ASKED.head(0), "contains no question"),
         (pd.concat([ASKED, ASKED[["item"]]], axis=1), "two columns 'item'"),
     ):
         with pytest.raises(BedsideError, match=match):
@@ -159,7 +165,7 @@ def test_a_plan_from_python_asks_nobody(at, endpoint, capsys):
         return bedside.study(ASKED, ["small"], mode="plan")
 
     assert asyncio.run(notebook()) is None and not endpoint.bodies
-    assert "2 calls in all; none was made" in capsys.readouterr().out
+    assert "2 calls in all. No call was made." in capsys.readouterr().out
     with pytest.raises(BedsideError, match="unknown mode 'batch'"):
         bedside.study(ASKED, ["small"], mode="batch")
 
@@ -177,3 +183,43 @@ def test_what_a_notebook_left_is_opened_with_all_texts(at):
         assert found.graded["right"].dropna().tolist() == right
         assert found.scores.equals(made.scores) and found.scores.empty == (not judge)
         assert found.cards == {} and found.page.name == "index.html"
+
+
+@pytest.mark.parametrize("brought", ["", "theirs.csv"])
+def test_a_first_plan_expects_about_what_is_then_paid(brought, endpoint, tmp_path, monkeypatch):
+    """Three criteria, no reply of the models known; a token is four characters at the endpoint.
+
+    Answers are as long as others' to patients' questions, or five times that, as those brought.
+    """
+    others = "cancer_myth/sample/qwen2.5-coder-1.5b.jsonl"
+    (tmp_path / "recordings" / others).parent.mkdir(parents=True)
+    shutil.copy(paths.RECORDINGS / others, tmp_path / "recordings" / others)
+    apart(monkeypatch, tmp_path)
+    text = "It depends on age and on what else is taken. " * (150 if brought else 30)
+    paid = []
+
+    def reply(_, body):
+        form = body.get("response_format", {})
+        asked = form["json_schema"]["schema"]["properties"] if form else {}
+        reply = completion(json.dumps(dict.fromkeys(asked, 1)) if form else text)
+        sent = [*(m["content"] for m in body["messages"]), json.dumps(form)]
+        said = reply["choices"][0]["message"]["content"]
+        counts = [sum(map(len, sent)) // 4, len(said) // 4]
+        paid.append((counts[0] + 4 * counts[1]) / 1000)
+        return reply | {"usage": dict(zip(("prompt_tokens", "completion_tokens"), counts))}
+
+    endpoint.script = reply
+    price = {"usd_per_million_in": 1000, "usd_per_million_out": 4000}
+    known({"provider": "test", "base_url": endpoint.url, **price}, "small", "judge")
+    (tmp_path / "rubric.csv").write_text("criterion,points\nnames a,5\nnames b,3\nnames c,-1\n")
+    (tmp_path / "theirs.csv").write_text(f"item,model,answer\nq1,theirs,{text}\n")
+    given = {"models": "small", "judge": "judge", "rubric": str(tmp_path / "rubric.csv")}
+    given["answers"] = brought and str(tmp_path / brought)
+    asked = ASKED.assign(question="What helps against a cough at night?")
+    told = io.StringIO()
+    with contextlib.redirect_stdout(told):
+        steps.plan(own.Own(asked, "mine", mode="plan", **given))
+    bounds = re.search(r"Together .*?\$(.*), .*\$(.*)\.\n", told.getvalue()).groups()
+    expected, most = map(float, bounds)
+    compared(asked, name="mine", **given)
+    assert sum(paid) / 2 < expected < 2 * sum(paid) < most

@@ -161,5 +161,5 @@ def test_a_study_is_asked_by_files_until_nothing_is_left(world):
     world.collect([good(asked[0])])
     assert ": 1 requests" in world.command(*words) and not file.exists()
     world.collect([good(asked[1])])
-    assert "nothing is left to ask in batches; `make study" in world.command(*words)
+    assert "Nothing is left to ask in batches. `make study" in world.command(*words)
     assert not [*file.parent.iterdir()] and len(world.recorded()) == 2

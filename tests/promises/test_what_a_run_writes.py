@@ -79,7 +79,7 @@ def test_a_wrong_table_is_an_error(run, bad, told):
 
 
 def test_a_judged_table_shows_how_good_its_judge_is_at_each_task(run):
-    with pytest.raises(BedsideError, match="'lexical' has no trust card"):
+    with pytest.raises(BedsideError, match="'lexical' has no validation card"):
         run.table("t", rows(), "T", judged=True)
     verdicts = pd.DataFrame({"status": "graded", "value": [-1, 0, 1, 1]})
     card = trust_cards.trust_card([-1, 0, 1, 0], verdicts, [-1, 0, 1])  # kappa 1 - 1/5

@@ -7,10 +7,8 @@ from pathlib import Path
 import pandas as pd
 
 import radiation_lists
-from bedside.asking import models, registry
 from bedside.papers.radiation import data, lists, matching, scores, study
-from bedside.write.results import means
-from conftest import SILENT, completion, with_fields
+from conftest import SILENT, completion
 
 run = radiation_lists.run  # a fixture
 
@@ -24,36 +22,19 @@ def test_a_reply_becomes_a_list_or_is_none():
         assert (status, terms) == ("listed" if expected else "unparsed", expected), text
 
 
-def test_refusals_repetitions_and_truncation():
-    def cut(text):
-        return lists.read(text, truncated=True)[1]
+def test_a_list_that_was_cut_loses_what_the_cut_broke():
+    for text, expected in KNOWN["cut"]:
+        assert lists.read(text, truncated=True)[1] == expected, text
 
+
+def test_refusals_and_repetitions():
     refusal = "I'm sorry, but I can't give medical advice:\n- ask a doctor"
     assert lists.read(refusal)[0] == "refused"
     found = lists.read("- Fatigue\n- Nausea\n- fatigue\n- Fatigue")
     assert found == ("listed", ["Fatigue", "Nausea"], 2)
-    assert cut("- Fatigue\n- Nau") == ["Fatigue"]
-    # the cut spared the term
-    assert cut("- Fatigue\n- Nausea: feeling si") == ["Fatigue", "Nausea"]
-    assert cut("include: fatigue, nausea, rib fracture, sore throat, pul")[-1] == "sore throat"
-    assert cut("- Fatigue\n- Nausea\n\nAsk your doc") == ["Fatigue", "Nausea"]
 
 
 # ---- asking
-
-
-def test_the_four_regimes_ask_for_what_they_say(run):
-    patient = pd.DataFrame([{"item": "p1", "site": "chest wall", "base": "A", "specified": "B"}])
-    asked = study.asked(run, patient, data.REGIMES)
-    filled = asked.assign(item=asked["key"], profile="THE RECORD")
-    made = run.prompts_for("list", filled, ["profile", "effects", "least"], most=data.MOST)
-    assert asked["record"].tolist() == ["A", "B"] * 4
-    texts = {name: made[f"p1/base/{name}"][-1]["content"] for name in data.REGIMES}
-    assert len(set(texts.values())) == 4 and all("THE RECORD" in t for t in texts.values())
-    first = f"- {data.vocabulary(run)[0]}"
-    for name, text in texts.items():
-        assert ("20 to 30" in text) == ("20-30" in name)
-        assert (first in text) == ("selection" in name)
 
 
 def test_lists_keep_patients_profiles_and_models_apart(run, endpoint, served):
@@ -73,10 +54,6 @@ def test_lists_keep_patients_profiles_and_models_apart(run, endpoint, served):
     assert len(named) == 4
     failed = found[found["status"] == "error"]
     assert len(failed) == 4 and failed["terms"].map(len).sum() == 0
-    registry.entries()[served] = with_fields(served, most_tokens=50)  # a model's own limit
-    prompt = {"a": [{"role": "user", "content": "x"}]}
-    asyncio.run(models.answers_of(run, prompt, 1000))
-    assert endpoint.bodies[-1]["max_tokens"] == 50
 
 
 def test_a_reply_without_text_is_no_list_and_no_number(run, endpoint):
@@ -101,9 +78,6 @@ def test_a_reply_without_text_is_no_list_and_no_number(run, endpoint):
     asyncio.run(matching.compared(run, found, "served"))
     assert len(endpoint.bodies) == before  # nothing to match
     free = graded[graded["regime"] == "free-form"]
-    made = means(free, scores.METRICS, column="{metric}, {profile}").set_index("column")
-    assert made["value"].isna().all()
-    assert made.loc["F1, base", ["n", "unscored"]].tolist() == [0, len(whys)]
-    shares = scores.described(run, free).set_index("column")["value"]
-    assert all(shares[f"no answer: {why}, %"] == 100 / len(whys) for why in whys)
-    assert shares["no list, %"] == 100 and shares["cut off at the limit, %"] == 0
+    rows = scores.described(run, free).set_index("column")["value"]
+    assert all(rows[f"no answer: {why}, %"] == 100 / len(whys) for why in whys)
+    assert rows["no list, %"] == 100 and rows["cut off at the limit, %"] == 0

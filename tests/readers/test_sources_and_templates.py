@@ -15,44 +15,45 @@ HELLO = "ce013625030ba8dba906f756967f9e9ca394464a"
 
 
 @pytest.fixture
-def place(tmp_path, monkeypatch):
-    """A mirror with one file and a registry entry for it: (mirror, entry, write)."""
+def fetched(tmp_path, monkeypatch):
+    """A function: the data set `set` holds rows or bytes on a mirror, is fetched and loaded.
+
+    It takes more fields of its entry; None takes one away.
+    """
     monkeypatch.setattr(paths, "EXTERNAL", tmp_path / "external")
-    entry = {
-        "github": "owner/repo",
-        "revision": "abc",
-        "path": "data/set.jsonl",
-        "profiles": ["public"],
-        "about": "a test",
-        "rows": 3,
-        "columns": ["QID", "question"],
-    }
+    entry = {"github": "owner/repo", "revision": "abc", "path": "data/set.jsonl"}
+    entry |= {"profiles": ["public"], "about": "a test", "rows": 3, "columns": ["QID", "question"]}
     monkeypatch.setitem(sources.registry(), "set", entry)
-    mirror = tmp_path / "mirror"
+    monkeypatch.setattr(sources, "used_by", lambda profile: ["set"])
 
-    def write(data):
-        file = mirror / "github/owner/repo" / entry["path"]
+    def fetch(data, **more):
+        data = data if isinstance(data, bytes) else "".join(map(json.dumps, data)).encode()
+        fields = {**entry, "sha256": hashlib.sha256(data).hexdigest(), **more}
+        entry.clear()
+        entry.update((k, v) for k, v in fields.items() if v is not None)
+        file = tmp_path / "mirror/github/owner/repo" / entry["path"]
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(
-            data
-            if isinstance(data, bytes)
-            else "".join(json.dumps(r) + "\n" for r in data).encode()
-        )
-        entry["sha256"] = hashlib.sha256(file.read_bytes()).hexdigest()
-        return file
+        file.write_bytes(data)
+        sources.where("set")[1].unlink(missing_ok=True)
+        sources._frame.cache_clear()
+        assert sources.fetch("set", tmp_path / "mirror") == "fetched"
+        assert sources.fetch("set", tmp_path / "mirror") == "present"
+        return sources.load("set")
 
-    write(ROWS)
-    yield mirror, entry, write
+    yield fetch
     sources._frame.cache_clear()
 
 
-def test_fetched_from_a_mirror_verified_and_loaded(place):
-    mirror, *_ = place
-    assert sources.fetch("set", mirror) == "fetched" and sources.fetch("set", mirror) == "present"
-    frame = sources.load("set")
+def test_each_caller_has_a_frame_of_its_own_and_a_changed_file_is_noticed(fetched):
+    frame = fetched(ROWS)
     assert frame["question"].tolist() == ["q0", "q1", "q2"]
     frame.loc[0, "question"] = "changed"
-    assert sources.load("set")["question"][0] == "q0"  # each caller has its own
+    assert sources.load("set")["question"][0] == "q0"
+    path = sources.where("set")[1]
+    path.write_text(path.read_text().replace("q1", "Q1"))
+    sources._frame.cache_clear()
+    with pytest.raises(sources.SourceError, match="sha256"):
+        sources.load("set")
 
 
 TOTALS = {"totals": {"category": {"x": 3}}}
@@ -63,7 +64,7 @@ FAULTS = {  # what is told: (what the file holds, more of its entry)
     "2 rows, expected 3": (ROWS[:2], {}),
     "no column 'question'": ([{"QID": 1}] * 3, {}),
     r"by category: x: 2 \(expected 3\); y: 1 \(expected 0\)": (ROWS, TOTALS),
-    "not UTF-8": ('{"QID": 1, "question": "é"}\n'.encode("latin-1"), {}),
+    "n't UTF-8": ('{"QID": 1, "question": "é"}\n'.encode("latin-1"), {}),
     "can't be read as jsonl": (b"{oops\n", {}),
     "is a different file: its git blob is": (b'{"QID": 1}\n', {"blob": HELLO}),
     "is a pointer": (LFS, {"blob": HELLO}),
@@ -72,94 +73,62 @@ FAULTS = {  # what is told: (what the file holds, more of its entry)
 
 
 @pytest.mark.parametrize("told", FAULTS)
-def test_a_wrong_file_is_refused_and_not_left_behind(place, told, tmp_path):
-    mirror, entry, write = place
+def test_a_wrong_file_is_refused_and_not_left_behind_though_it_is_optional(fetched, told, tmp_path):
     data, more = FAULTS[told]
-    with pytest.raises(sources.SourceError, match="make data"):
-        sources.load("set")  # never fetched
-    write(data)
-    entry |= more
     with pytest.raises(sources.SourceError, match=told) as e:
-        sources.fetch("set", mirror)
+        fetched(data, optional=True, **more)
     assert "'set'" in str(e.value) and not sources.where("set")[1].exists()
-    with pytest.raises(sources.SourceError, match="has no github/owner/repo/data/set.jsonl"):
-        sources.fetch("set", tmp_path)
+    with pytest.raises(sources.SourceError, match="make data"):
+        sources.load("set")
+    with pytest.raises(BedsideError, match=told):
+        steps.data("public", tmp_path / "mirror")
 
 
-def test_the_blob_alone_decides(place, tmp_path):
-    mirror, entry, write = place
+def test_the_blob_alone_decides(fetched, tmp_path):
     (tmp_path / "a").write_bytes(b"hello\n")
     assert sources.blob(tmp_path / "a") == HELLO
-    file = write([{"QID": 1, "another": "shape"}])
-    for checked in ("sha256", "rows", "columns"):
-        del entry[checked]
-    entry["blob"] = sources.blob(file)
-    assert sources.fetch("set", mirror) == "fetched" and len(sources.load("set")) == 1
-
-
-def test_a_file_changed_after_the_fetch_is_noticed(place):
-    mirror, entry, _ = place
-    sources.fetch("set", mirror)
-    path = sources.where("set")[1]
-    path.write_text(path.read_text().replace("q1", "Q1"))
-    sources._frame.cache_clear()
-    with pytest.raises(sources.SourceError, match="sha256"):
-        sources.load("set")
-
-
-def test_rows_that_were_never_seen_are_reported(place, tmp_path, monkeypatch, capsys):
-    mirror, entry, write = place
-    monkeypatch.setattr(paths, "ROOT", tmp_path)
-    entry["seen"] = "seen.txt"
-    sources.fetch("set", mirror)
-    (tmp_path / "seen.txt").write_text("\n".join(sources.row_digests("set", sources.load("set"))))
-    assert sources.differing("set") == []
-    write(
-        [ROWS[0], {**ROWS[1], "question": "another"}, {**ROWS[2], "QID": 99}]
-    )  # another QID is no other row
-    sources.where("set")[1].unlink()
-    sources._frame.cache_clear()
-    sources.fetch("set", mirror)
-    assert sources.differing("set") == ["1"]
-
-
-def test_objects_one_after_another_and_by_key(place):
-    """Pretty-printed objects without commas, as collected myths are released; {key: object}."""
-    mirror, entry, write = place
-    write(
-        b'{\n "QID": 1,\n "question": "a}{"\n}\n{"QID": 2, "question": "b"}  {"QID": 3,'
-        b' "question": ""}'
+    with pytest.raises(sources.SourceError, match="a different file"):
+        fetched(ROWS, blob=HELLO)
+    alone = dict.fromkeys(("sha256", "rows", "columns"))
+    (tmp_path / "a").write_bytes(b'{"QID": 1, "another": "shape"}')
+    assert (
+        len(fetched([{"QID": 1, "another": "shape"}], blob=sources.blob(tmp_path / "a"), **alone))
+        == 1
     )
-    entry["format"] = "objects"
-    sources.fetch("set", mirror)
-    assert sources.load("set")["QID"].tolist() == [1, 2, 3]
-    sources._frame.cache_clear()
-    entry.update(path="data/k.json", format="keyed", columns=["key", "QID", "question"], rows=2)
-    write(json.dumps({f"k{n}": {"QID": n, "question": "ab"[n]} for n in (0, 1)}).encode())
-    sources.fetch("set", mirror)
-    assert sources.load("set")[["key", "question"]].values.tolist() == [["k0", "a"], ["k1", "b"]]
 
 
-def test_what_an_address_lacks_is_absent_in_one_line(place, monkeypatch, capsys):
-    place[1]["optional"] = True
+def test_rows_that_were_never_seen_are_reported(fetched, tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "ROOT", tmp_path)
+    frame = fetched(ROWS, seen="seen.txt")
+    (tmp_path / "seen.txt").write_text("\n".join(sources.row_digests("set", frame)))
+    assert sources.differing("set") == []
+    fetched([ROWS[0], {**ROWS[1], "question": "another"}, {**ROWS[2], "QID": 99}])
+    assert sources.differing("set") == ["1"]  # another QID is no other row
+
+
+def test_objects_may_come_one_after_another_or_by_key(fetched):
+    """Pretty-printed objects without commas, as collected myths are released; {key: object}."""
+    text = b'{\n "QID": 1,\n "question": "a}{"\n}\n{"QID": 2, "question": "b"}  {"QID": 3,'
+    assert fetched(text + b' "question": ""}', format="objects")["QID"].tolist() == [1, 2, 3]
+    keyed = {"path": "data/k.json", "format": "keyed", "columns": ["key", "question"], "rows": 2}
+    held = json.dumps({f"k{n}": {"QID": n, "question": "ab"[n]} for n in (0, 1)}).encode()
+    made = fetched(held, **keyed)[["key", "question"]]
+    assert made.to_numpy().tolist() == [["k0", "a"], ["k1", "b"]]
+
+
+def test_what_an_address_or_a_mirror_lacks_is_absent_in_one_line(fetched, monkeypatch, capsys):
+    sources.registry()["set"]["optional"] = True
     monkeypatch.setattr(sources, "GITHUB", "http://127.0.0.1:9")
-    monkeypatch.setattr(sources, "used_by", lambda profile: ["set"])
-    steps.data("public", None)
-    said = capsys.readouterr().out
-    assert said.startswith("absent   set") and said.count("\n") == 1 and "refused" in said
-    assert "http://127.0.0.1:9/owner/repo/abc/data/set.jsonl" in said
-    assert not any(sources.where("set")[1].parent.iterdir())  # no part is left
-
-
-def test_an_optional_source_may_be_absent_but_not_wrong(place, capsys, monkeypatch):
-    mirror, entry, write = place
-    entry["optional"] = True
-    monkeypatch.setattr(sources, "used_by", lambda profile: ["set"])
-    steps.data("public", mirror / "elsewhere")
-    assert "absent   set (optional" in capsys.readouterr().out and not sources.here("set")
-    entry["rows"] = 9
-    with pytest.raises(BedsideError, match="3 rows, expected 9"):
+    for mirror, told in ((None, "refused"), ("elsewhere", "(optional")):
         steps.data("public", mirror)
+        said = capsys.readouterr().out
+        assert said.startswith("absent   set") and said.count("\n") == 1 and told in said
+        assert mirror or "http://127.0.0.1:9/owner/repo/abc/data/set.jsonl" in said
+        assert not any(sources.where("set")[1].parent.glob("*"))  # no part is left
+        assert not sources.here("set")
+    del sources.registry()["set"]["optional"]
+    with pytest.raises(sources.SourceError, match="has no github/owner/repo/data/set.jsonl"):
+        sources.fetch("set", "elsewhere")
 
 
 def test_sources_are_as_the_registry_says_and_pinned():

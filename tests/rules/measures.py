@@ -208,8 +208,8 @@ MEASURES = {
     "agreement of systems": (MYTHS, lambda run, f: released.agreement(f)),
     "rates of the cures": (CURES, lambda run, f: cures.rates(f)),
     "against plain": (CURES, lambda run, f: cures.balanced(cures.rates(f))),
-    "Table 6": (DETECTED, lambda run, f: medhalu_cells.six(run, f, ITEMS)),
-    "spans": (DETECTED, lambda run, f: medhalu_cells.seven(run, f, ITEMS, MARKED)),
+    "Table 6": (DETECTED, lambda run, f: medhalu_cells.cell("six", run, f, ITEMS)),
+    "spans": (DETECTED, lambda run, f: medhalu_cells.cell("seven", run, f, ITEMS, right=MARKED)),
     "accuracy": (
         HELD,
         lambda run, f: wanted("meddialbench/03_single_dimension", "accuracy", judged=f),

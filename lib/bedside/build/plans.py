@@ -19,7 +19,7 @@ from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from bedside import BedsideError
-from bedside.asking import registry, store, usage
+from bedside.asking import dry_run, registry, store, usage
 from bedside.asking.replies import UNLIMITED, Request
 from bedside.read import outside, paths
 from bedside.read.surroundings import within
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 ENOUGH = 5  # similar replies needed to expect the length of the next ones
 WHOLE = 0.9  # the share of replies to end by themselves: of fewer, these would be the short ones
+THOUGHTS = 1 / 8  # of the room for them, where none of a model's replies is known
+SPACED = 2  # how much longer JSON is than it need be, as a model may write it
 
 
 def planned(given: dict, paper: str = "") -> "pd.DataFrame":
@@ -112,27 +114,33 @@ def _row(name, request):
         "completion": completion,
         "limit": completion,
         "chars": request.chars,
+        "key": request.key,
+        "held": dry_run.held(m["content"] for m in request.messages),
+        "stated": dry_run.stated(request.response_format) if request.response_format else None,
     }
 
 
-def of_study(study: str, requests: Iterable[Request]) -> "pd.DataFrame":
+def of_study(study: str, requests: Iterable[Request], texts: Iterable[str] = ()) -> "pd.DataFrame":
     """The frame of these calls; see `expected`."""
-    return expected([_row(f"{study}/", r) for r in requests])
+    return expected([_row(f"{study}/", r) for r in requests], texts)
 
 
-def expected(rows: list[dict]) -> "pd.DataFrame":
+def expected(rows: list[dict], texts: Iterable[str] = ()) -> "pd.DataFrame":
     """Planned calls: notebook, model, prompt and completion (tokens at most), and as expected.
 
-    expected_prompt, expected_completion: the mean over the model's own replies in the same study
-    under the same limit and form. While it has too few, over replies of any model to the same form
-    in the study; of these only what ended by itself counts, and only where nearly all did. Missing
-    without such replies. Never more than the most, which is raised where an endpoint has passed its
-    limit before. lent: whether it rests on other models' replies, so that a model's thoughts aren't
-    in it.
+    expected_completion: the mean over the model's own replies in the same study under the same
+    limit and form. While it has too few: a verdict is as long as its form; another text as `texts`,
+    answers to such questions; else as the replies of any model to the same form in the study, or
+    of all studies for text without a form. Of these only what ended by itself counts, and only
+    where nearly all did; a share of its room is added for a model's thoughts. Missing without such
+    replies. expected_prompt: by the characters sent, with replies that aren't there yet as long as
+    expected. Never more than the most, which is raised where an endpoint has passed its limit
+    before. lent: whether it isn't by the model's own replies.
     """
     import pandas as pd
 
     columns = ["notebook", "model", "form", "prompt", "completion", "limit", "chars"]
+    columns += ["key", "held", "stated"]
     calls, replies = pd.DataFrame(rows, columns=columns), _recorded()
     calls["study"] = [name.partition("/")[0] for name in calls["notebook"]]
 
@@ -143,18 +151,39 @@ def expected(rows: list[dict]) -> "pd.DataFrame":
         found = of.groupby(by)["completion_tokens"].agg(["mean", "size"])
         return matched(found["mean"].where(found["size"] >= ENOUGH), by)
 
+    def of_texts(length):
+        return pd.Series(length, calls.index, float).where(calls["form"] == "")
+
     same, alike = ["model", "study", "form", "limit"], ["study", "form"]
     whole = replies["ended"] & (replies.groupby(same)["ended"].transform("mean") >= WHOLE)
-    own, others = mean_length(replies, same), mean_length(replies[whole], alike)
-    longest = matched(replies.groupby(same)["completion_tokens"].max(), same)
+    whole = replies[whole]
     tokens = replies.groupby("model")[["prompt_tokens", "chars"]].sum()
     tokens.loc["any"] = tokens.sum()
     per_char = tokens["prompt_tokens"] / tokens["chars"].where(tokens["chars"] > 0)
-    prompt = calls["chars"] * calls["model"].map(per_char).fillna(per_char["any"])
+    rate = calls["model"].map(per_char).fillna(per_char["any"])
+    others = calls["stated"].astype(float) * SPACED * rate
+    brought = pd.Series([len(text) for text in texts if text], dtype=float).mean()
+    free = whole[whole["form"] == ""]["completion_tokens"]
+    for length in (
+        of_texts(brought * per_char["any"]),
+        mean_length(whole, alike),
+        of_texts(free.mean() if len(free) >= ENOUGH else None),
+    ):
+        others = others.fillna(length)
+    own = mean_length(replies, same)
+    longest = matched(replies.groupby(same)["completion_tokens"].max(), same)
     calls["completion"] = calls["completion"].clip(lower=longest.fillna(0))
     calls["lent"] = own.isna() & others.notna()
+    room = calls["model"].map(lambda name: registry.model(name).reasoning_tokens).astype(float)
+    length = own.fillna(others + THOUGHTS * room).clip(upper=calls["completion"])
+    calls["expected_completion"] = length
+    texts = dict(zip(calls["key"].str[: dry_run.NAMED], own.fillna(others)))
+    known = {name: tokens for name, tokens in texts.items() if tokens == tokens}
+    held = calls["held"].map(lambda parts: [part for part in parts if part[0] in known])
+    waiting = held.map(lambda parts: sum(chars for _, chars in parts))
+    prompt = (calls["chars"] - waiting) * rate
+    prompt += held.map(lambda parts: sum(known[name] for name, _ in parts))
     calls["expected_prompt"] = prompt.clip(upper=calls["prompt"])
-    calls["expected_completion"] = own.fillna(others).clip(upper=calls["completion"])
     return calls
 
 
@@ -179,7 +208,7 @@ def told(calls: "pd.DataFrame", batch: bool = False) -> str:
     """What planned calls cost, in words."""
     expected, most, known = costs(calls, batch)
     part = "" if known in (0, len(calls)) else f" for {known} of them"
-    return f"expected {usd(expected)}{part}, at most {usd(most)}"
+    return f"expected {usd(expected)}{part}, upper bound {usd(most)}"
 
 
 def usd(price: float | None) -> str:
@@ -187,13 +216,13 @@ def usd(price: float | None) -> str:
 
 
 def notes(calls: "pd.DataFrame") -> Iterable[str]:
-    """On what expected costs rest, a line for each model that needs one."""
-    for model, mine in calls.groupby("model"):
-        if mine["lent"].any():
-            thoughts = ", and leaves out its thoughts" * bool(
-                registry.model(model).reasoning_tokens
-            )
-            yield f"expected of {model} is by the length of other models' replies{thoughts}"
+    """On what expected costs rest, and what the bound is."""
+    if len(lent := calls[calls["lent"]]["model"].unique()):
+        room = any(registry.model(model).reasoning_tokens for model in lent)
+        thoughts = ", with an eighth of its room for thoughts" * room
+        yield f"expected of {', '.join(lent)}: by the length of similar texts{thoughts}"
+    if len(calls):
+        yield "upper bound: if every reply were as long as its limit, which few are"
 
 
 def _recorded():

@@ -36,8 +36,8 @@ def begun(given: dict) -> tuple[Own, dict]:
     """
     if "questions" not in given:
         raise BedsideError(
-            'name your questions: make study QUESTIONS=mine.csv MODELS="a b" JUDGE=c'
-            " (to try it, take data/sample/own/ten_questions.csv; see docs/own_study.md)"
+            'Name your questions: make study QUESTIONS=mine.csv MODELS="a b" JUDGE=c.'
+            " For a first try, use data/sample/own/ten_questions.csv. See docs/own_study.md."
         )
     given = {n: _from_root(v) if n in FILES and isinstance(v, str) else v for n, v in given.items()}
     if (brought := given.get("answers")) and not there(brought):
@@ -62,16 +62,16 @@ async def _all_of_it(own):
 def plan(own: Own) -> None:
     """Print the number of calls and what they cost, direct and in batches, without a call."""
     waited(_all_of_it(own))
-    calls = plans.of_study(PAPER, own.planned())
+    known = own.given["answer"] if own.given is not None else ()
+    calls = plans.of_study(PAPER, own.planned(), known)
     for model, mine in calls.groupby("model", sort=False):
         ways = (False, True) if registry.model(model).batch_discount else (False,)
         cost = "; in batches ".join(plans.told(mine, way) for way in ways)
         since = registry.model(model).price_date
         priced = f" (price as of {since})" * bool(since)
         print(f"{model}: {len(mine)} calls, {cost}{priced}")
-    for line in plans.notes(calls):
-        print(line)
-    print(f"{len(calls)} calls in all; none was made")
+    print(*plans.notes(calls), sep="\n")
+    print(f"{len(calls)} calls in all. No call was made. Together {plans.told(calls)}.")
 
 
 def waiting(given: dict) -> tuple[str, list[dict], str, str]:

@@ -47,7 +47,7 @@ KINDS = {  # what is compared: the columns of each, which are also those of its 
         "right_elsewhere",
         "link",
     ],
-    "differences": "pair study measure difference test p holm n detectable".split(),
+    "differences": "pair study measure difference low high test p holm n detectable".split(),
     "costs": ["model", "study", "calls", "prompt_tokens", "completion_tokens", "usd", "hours"],
 }
 WORST = 5  # failures that are shown of each model
@@ -219,7 +219,9 @@ def compared(runs: list[Compared], at: Path) -> dict[str, pd.DataFrame]:
     import pandas as pd
 
     if not any(run.studies for run in runs):
-        raise BedsideError("these runs have no study with models; make all MODELS=name makes one")
+        raise BedsideError(
+            "these runs have no study with models. Make one with make all MODELS=name."
+        )
     parts: dict[str, list] = {kind: [] for kind in KINDS}
     items = []
     for run in runs:

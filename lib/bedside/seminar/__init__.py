@@ -16,16 +16,11 @@ from bedside import choose
 
 from . import sheets
 
-__all__ = ["NAMES", "kind", "sheet"]
-NAMES = ("cancer_myth", "radiation", "medhalu", "meddialbench", "survey")
-
-
-def kind(name):
-    """The class of a sheet; BedsideError if there is none of this name."""
-    return importlib.import_module(f"bedside.seminar.{choose(name, NAMES, 'sheet')}").Sheet
+__all__ = ["NAMES", "sheet"]
+NAMES = tuple(sheets.READ)
 
 
 def sheet(name):
-    """The sheet of this name, which is mostly its study's; BedsideError if there is none."""
+    """The sheet of a study; BedsideError if there is none of this name."""
     sheets.hints()
-    return kind(name)()
+    return importlib.import_module(f"bedside.seminar.{choose(name, NAMES, 'sheet')}").Sheet()

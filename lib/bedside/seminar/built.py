@@ -9,7 +9,6 @@ from bedside import BedsideError
 from bedside.read import paths
 
 RECORD = ".built.json"
-ONCE = 946_684_800  # the date that earlier versions gave to what they built
 
 
 def put(folder: Path, files: dict[str, bytes]) -> None:
@@ -21,8 +20,9 @@ def put(folder: Path, files: dict[str, bytes]) -> None:
     known = json.loads(record.read_text("utf-8")) if record.is_file() else {}
 
     def is_ours(path, name):
-        mine = hashlib.sha256(path.read_bytes()).hexdigest() in known.get(name, [])
-        return path.is_file() and (mine or path.stat().st_mtime == ONCE)
+        return path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() in known.get(
+            name, []
+        )
 
     there = {n: folder / n for n in files if os.path.lexists(folder / n)}
     if changed := [paths.rel(p) for n, p in there.items() if not is_ours(p, n)]:

@@ -10,24 +10,25 @@ the latest answer to each task counts.
 
 import contextlib
 import hashlib
+import itertools
 import json
-import math
 import re
 import secrets
 import unicodedata
 from dataclasses import dataclass, field
 from datetime import datetime
-from numbers import Integral, Real
+from numbers import Real
 from pathlib import Path
+from typing import Any
 
-from bedside import BedsideError
-from bedside.read import paths
+import msgspec
+
+from bedside import BedsideError, choose
+from bedside.read import outside, paths, prompts
 
 FOLDER = paths.ROOT / "handed_in"  # beside the editions' folder
-STATES = ("right", "collected", "not yet", "open")
-DONE = ("right", "collected")
 LARGEST = 5_000_000  # bytes of a file that is read
-LONGEST = 100_000  # characters of an answer that are written
+LONGEST = 100_000  # bytes of an answer that are written
 SESSION = secrets.token_hex(8)
 
 
@@ -35,38 +36,23 @@ SESSION = secrets.token_hex(8)
 
 
 def plain(answer):
-    """An answer as JSON can hold it: a set as a list; NaN and the like as text."""
-    try:
-        made = _plain(answer)
-        if len(json.dumps(made)) <= LONGEST:
-            return made
-        return json.dumps(made)[:LONGEST] + " … (cut)"
-    except Exception:  # one that holds itself, or can't be printed
-        return f"an answer of type {type(answer).__name__} that can't be written down"
+    """An answer as JSON can hold it, as it is now; for what JSON can't hold a text that says so."""
+    with contextlib.suppress(Exception):  # one that holds itself, or can't be printed
+        written = msgspec.json.encode(answer, enc_hook=_other)
+        if len(written) <= LONGEST:
+            return msgspec.json.decode(written)
+    return f"an answer of type {type(answer).__name__} that can't be written down"
 
 
-def _plain(answer):
-    if answer is None or answer is ...:
+def _other(value):
+    if value is ...:
         return None
-    if isinstance(answer, (bool, str)):
-        return answer
-    if isinstance(answer, Integral):
-        return int(answer)
-    if isinstance(answer, Real) and math.isfinite(answer):
-        return float(answer)
-    if isinstance(answer, dict):
-        return {str(k): _plain(v) for k, v in answer.items()}
-    if isinstance(answer, (list, tuple)):
-        return [_plain(v) for v in answer]
-    if isinstance(answer, (set, frozenset)):
-        return sorted((_plain(v) for v in answer), key=json.dumps)
-    return repr(answer)
+    return float(value) if isinstance(value, Real) else repr(value)
 
 
 def named(name):
     """A pseudonym on one line, without what can't be printed, 60 characters at most."""
-    text = " ".join("".join(c if c.isprintable() else " " for c in str(name)).split())
-    return text if len(text) <= 60 else text[:59] + "…"
+    return " ".join("".join(c if c.isprintable() else " " for c in str(name)).split())[:60]
 
 
 def _copy():
@@ -98,117 +84,64 @@ def write(paper, number, entries, name, folder=None):
     return path
 
 
-def where(folder):
-    """A folder of hand-ins in words that lead to it."""
-    ours = Path(folder).resolve() == FOLDER.resolve()
-    return f"the folder {FOLDER.name} beside start.py" if ours else f"the folder {folder}"
-
-
 # ---- for instructors
 
 
-class Unreadable(ValueError):
-    """A file that is not a hand-in; the text says why."""
+@dataclass
+class HandIn:
+    """What a file must hold; what it says of its answers besides doesn't count."""
+
+    sheet: str
+    pseudonym: str
+    answers: dict[str, dict[str, Any]]
+    student: str = ""
+    time: str = ""
 
 
 @dataclass
 class Student:
-    """What one student handed in of one sheet; a later file's answers replace an earlier one's."""
+    """What one student handed in of one sheet."""
 
     sheet: str
-    pseudonym: str
-    mark: str
-    label: str = ""  # the pseudonym, numbered where several chose the same
-    when: float = 0.0
-    answers: dict = field(default_factory=dict)  # {task: (state, said, answer)}
+    label: str  # the pseudonym, numbered where several chose the same
+    answers: dict = field(default_factory=dict)  # {task: answer}
     files: list = field(default_factory=list)
-    odd: list = field(default_factory=list)  # in words, what in the files can't be used
-
-    @property
-    def time(self):
-        """The time of the last file in words; "no time" if none can be read."""
-        return f"{datetime.fromtimestamp(self.when):%Y-%m-%d %H:%M}" if self.when else "no time"
-
-
-def _content(path):
-    """A file's JSON; Unreadable says why it has none."""
-    try:
-        if not path.is_file():
-            raise Unreadable("it is not a file")
-        if (size := path.stat().st_size) > LARGEST:
-            raise Unreadable(f"it is {size / 1e6:.0f} MB large; a hand-in has a few kB")
-        return json.loads(path.read_text(encoding="utf-8-sig"), parse_constant=str)
-    except Unreadable:
-        raise
-    except OSError as e:
-        raise Unreadable(f"it can't be opened ({e.strerror})") from e
-    except UnicodeDecodeError as e:
-        raise Unreadable("it is not a text in UTF-8") from e
-    except (ValueError, RecursionError) as e:
-        raise Unreadable(f"it is not complete JSON ({str(e)[:80]})") from e
+    time: str = ""
 
 
 def read(path, sheets):
-    """A file's hand-in as a Student with one file; Unreadable says why not."""
-    made = _content(path)
-    if not isinstance(made, dict):
-        raise Unreadable(f"it holds a {type(made).__name__}, but a hand-in is a dictionary")
-    for key, kind in {"sheet": str, "pseudonym": str, "answers": dict}.items():
-        if not isinstance(made.get(key), kind):
-            raise Unreadable(f"it lacks {key!r}, which every hand-in has")
-    if made["sheet"] not in sheets:
-        raise Unreadable(f"there is no sheet {named(made['sheet'])!r}")
-    name = named(made["pseudonym"]) or "no name"
-    student = Student(made["sheet"], name, str(made.get("student")), files=[path.name])
-    for task, given in made["answers"].items():
-        state = given.get("state") if isinstance(given, dict) else None
-        if isinstance(state, str) and state in STATES:
-            said = str(given.get("said", ""))
-            student.answers[task] = state, said, shallow(given.get("answer"))
-        else:
-            student.odd.append(f"task {named(task)} can't be read")
+    """A file as a HandIn; BedsideError says why it is none."""
     try:
-        student.when = datetime.fromisoformat(made["time"]).timestamp()
-    except (KeyError, TypeError, ValueError, OverflowError, OSError):
-        student.odd.append("its time can't be read, so it counts as the earliest")
-    return student
-
-
-def shallow(answer, depth=12):
-    """An answer without what is nested deeper than any sheet asks for."""
-    if isinstance(answer, (dict, list)) and not depth:
-        return "…"
-    if isinstance(answer, dict):
-        return {k: shallow(v, depth - 1) for k, v in answer.items()}
-    return [shallow(v, depth - 1) for v in answer] if isinstance(answer, list) else answer
+        if path.stat().st_size > LARGEST:
+            raise BedsideError("it is too large for a hand-in, which has a few kB")
+        value = json.dumps(outside.parsed(path.read_text("utf-8-sig")), ensure_ascii=False)
+        made = outside.fitted(json.loads(prompts.clean(value)), HandIn)
+    except (OSError, ValueError, RecursionError) as e:
+        raise BedsideError(f"it is not a whole hand-in: {prompts.plain(e)}") from None
+    choose(made.sheet, sheets, "sheet")
+    return made
 
 
 def students(folder, sheets):
-    """Who handed in, by sheet and pseudonym, and {file: why} for files that can't be read.
-
-    sheets: the known ones; a file of any other can't be read.
-    """
-    read_in, faults, found = [], {}, {}
+    """Who handed in, as Students by sheet and label, and {file: why} for what can't be read."""
+    files, faults, labels, found = {}, {}, {}, {}
     for path in sorted(Path(folder).rglob("*.json")):
-        inside = path.relative_to(folder)
-        if path.is_dir() or any(part.startswith(".") for part in inside.parts):
-            continue
-        try:
-            read_in.append(read(path, sheets))
-        except Unreadable as e:
-            faults[inside.as_posix()] = str(e)
-    for one in sorted(read_in, key=lambda s: (s.when, s.files)):
-        key = one.sheet, one.pseudonym, one.mark
-        whole = found.setdefault(key, Student(*key))
-        new = [n for n, a in one.answers.items() if a[0] != "open" or n not in whole.answers]
-        whole.answers |= {n: one.answers[n] for n in new}
-        whole.when, whole.files, whole.odd = one.when, whole.files + one.files, whole.odd + one.odd
-    labels = {}  # the same in all sheets
-    for one in found.values():
-        who, number = (one.pseudonym, one.mark), 1
-        label = one.pseudonym
-        while who not in labels and label in labels.values():
-            number += 1
-            label = f"{one.pseudonym} ({number})"
-        one.label = labels.setdefault(who, label)
+        name = path.relative_to(folder).as_posix()
+        if path.is_file() and not re.search(r"(^|/)\.", name):
+            try:
+                files[name] = read(path, sheets)
+            except BedsideError as e:
+                faults[name] = str(e)
+    for name, file in sorted(files.items(), key=lambda f: f[1].time):
+        pseudonym = named(file.pseudonym) or "no name"
+        if (who := (pseudonym, file.student)) not in labels:
+            numbered = (f"{pseudonym} ({n})" for n in itertools.count(2))
+            free = itertools.chain([pseudonym], numbered)
+            labels[who] = next(label for label in free if label not in labels.values())
+        key = file.sheet, labels[who]
+        mine = found.setdefault(key, Student(*key))
+        given = {n: a for n, a in file.answers.items() if a.get("state") != "open"}
+        mine.answers |= {n: a.get("answer") for n, a in given.items()}
+        mine.files.append(name)
+        mine.time = file.time[:16].replace("T", " ")
     return sorted(found.values(), key=lambda s: (s.sheet, s.label.lower())), faults

@@ -18,7 +18,6 @@ from bedside.build.notebooks import execute
 from bedside.publish import pages
 from bedside.publish.pages import executed
 from bedside.read import paths
-from bedside.read.sources import registry
 
 from . import built, demo, sheets, tasks
 from . import sheet as opened
@@ -26,9 +25,7 @@ from . import sheet as opened
 FOLDER = paths.ROOT / "seminar"
 PART = re.compile(r"^```(python|toml) ?([^\n]*)\n(.*?)^```\n|^<!-- (\w+) -->\n", re.M | re.S)
 OURS = {"solution", "instructor", "slide"}  # tags of cells that students don't get
-OPENS = re.compile(r'seminar\.sheet\("(\w+)"\)')
 ZIP = "bedside-seminar.zip"
-FETCHED = "data/fetched.txt"  # names of the sources that start.py fetches
 NEEDED = (
     *("LICENSE", "Makefile", "README.md", "environment.yml", "pyproject.toml", "requirements.lock"),
     *("seminar.lock", "start.py", "data/*.toml", "data/claims", "data/prompts", "data/published"),
@@ -36,31 +33,25 @@ NEEDED = (
 )  # what the zip has of the checkout
 
 
-def build(folder: Path | None = None, profile: str = "sample") -> Path:
-    """Write both editions, slides, the zip and, for the sample, marking guide and demonstration.
+def build(folder: Path | None = None) -> Path:
+    """Write both editions, slides, marking guide, demonstration and the zip, which it returns.
 
-    folder: seminar/, or a folder in it for other profiles. Returns the zip. The instructors' sheets
-    are run, so that solutions and results can be read. BedsideError, and nothing is changed, if a
-    solved sheet doesn't run through, a check in it isn't passed, or a file was changed since.
+    The instructors' sheets are run, so that solutions and results can be read. BedsideError, and
+    nothing is changed, if a solved sheet doesn't run through, a check in it isn't passed, or a file
+    was changed since.
     """
-    public = profile != "sample"
-    found = tasks.texts(public)
+    found, folder = tasks.texts(), Path(folder or FOLDER)
     if not found or "solution" not in found[0].read_text(encoding="utf-8"):
-        raise BedsideError(
-            f"there are no sheets of profile {profile} here; this may be a student's copy"
-        )
-    folder = Path(folder or (FOLDER / profile if public else FOLDER))
-    needed = _needed(found) if public else []
+        raise BedsideError("there are no whole sheets here; this may be a student's copy")
     files = {f"students/{p.stem}.ipynb": _bytes(notebook(p, students=True)) for p in found}
     for path in found:
         solved = _run(path)
         files[f"instructors/{path.stem}.ipynb"] = _bytes(solved)
         if "<!-- slide -->" in path.read_text(encoding="utf-8"):
             files[f"instructors/{path.stem}.slides.html"] = slides(solved).encode()
-    if not public:
-        files["instructors/marking.html"] = marking().encode()
-        files[demo.NAME] = demo.page().encode()
-    files[ZIP] = handout(found, needed)
+    files["instructors/marking.html"] = marking().encode()
+    files[demo.NAME] = demo.page().encode()
+    files[ZIP] = handout(found)
     built.put(folder, files)
     return folder / ZIP
 
@@ -159,19 +150,8 @@ def marking():
 # ---- the zip
 
 
-def _needed(found):
-    """The sources of these sheets; BedsideError, which says how to get them, if one isn't here."""
-    text = "".join(path.read_text(encoding="utf-8") for path in found)
-    opens = [opened(p) for p in sorted(set(OPENS.findall(text)))]
-    read = {name for sheet in opens for name in (*sheet.run.part()["data"], *sheet.also)}
-    return sorted(read.intersection(registry()))
-
-
-def handout(found, needed=()):
-    """The students' zip: their sheets, the library, sample data and graded replies.
-
-    needed: sources that the students' copy fetches at its first start; nothing of them is in it.
-    """
+def handout(found):
+    """The students' zip: their sheets, the library, sample data and graded replies."""
     files = {}
     for top in (top for pattern in (*NEEDED, *_kept()) for top in paths.ROOT.glob(pattern)):
         for p in [top] if top.is_file() else top.rglob("*"):
@@ -183,8 +163,6 @@ def handout(found, needed=()):
         files[f"seminar/{path.stem}.ipynb"] = _bytes(notebook(path, students=True)), when
     start = found[0].parent / "START.md"
     files["START.md"] = start.read_bytes(), start.stat().st_mtime
-    if needed:
-        files[FETCHED] = "".join(f"{name}\n" for name in needed).encode(), start.stat().st_mtime
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as z:
         for name, (content, when) in sorted(files.items()):

@@ -10,10 +10,9 @@ import contextlib
 import hashlib
 import io
 import json
-import re
-from collections import Counter
-from itertools import islice
 from pathlib import Path
+
+import pandas as pd
 
 from bedside import BedsideError
 from bedside.publish import pages
@@ -21,14 +20,12 @@ from bedside.read import paths, prompts
 from bedside.read.checks import normal
 from bedside.write import tables
 
-from . import NAMES, built, kind
+from . import NAMES, built
 from . import sheet as opened
 from .answers import number
-from .classroom import DONE, FOLDER, STATES, students
-from .sheets import LOOKS
+from .classroom import FOLDER, students
+from .sheets import DONE, LOOKS
 
-COLUMNS = ["student", "done", "time", "files"]
-OPEN = ("open", "", None)  # of a task that isn't in a file
 MOST, LONG = 50, 10_000  # texts of one answer; characters of a text
 SIGNS = {state: sign for state, (sign, *_) in LOOKS.items()}
 
@@ -41,141 +38,112 @@ def write(folder: Path | None = None, named: bool = False) -> tuple[Path, str]:
     """
     folder = Path(folder or FOLDER)
     if not folder.is_dir():
-        raise BedsideError(
-            f"there is no folder {folder}: put the class's files into one and name it"
-        )
+        raise BedsideError(f"no folder {folder}: put the class's files into one folder and name it")
     everybody, faults = students(folder, NAMES)
     if not everybody and not faults:
         raise BedsideError(f"nobody has handed in yet: there is no *.json in {paths.rel(folder)}")
     by = {s: [e for e in everybody if e.sheet == s] for s in NAMES}
-    by = {s: those for s, those in by.items() if those}
-    why = {s: check(s, those) for s, those in by.items()}
-    parts = [sheet(s, those) | {"unchecked": why[s]} for s, those in by.items()]
+    parts = [sheet(s, those) for s, those in by.items() if those]
     made = pages.template(Path(__file__).with_name("overview.html.j2")).render(
         frame=pages.frame({f"#{s['id']}": s["title"] for s in parts}),
         sheets=parts,
         faults={text(k, 200): text(v, 300) for k, v in faults.items()},
         named=named,
         signs=SIGNS,
-        style=Path(__file__).with_name("overview.css").read_text(encoding="utf-8"),
+        done=DONE,
     )
-    csv = tables.csv_text(*table(by)).encode("utf-8-sig")
+    csv = tables.csv_text(*table([s["rows"] for s in parts])).encode("utf-8-sig")
     built.put(folder, {"class.csv": csv, "class.html": prompts.plain(made).encode()})
     told = f"{len(everybody)} hand-in{'s' * (len(everybody) != 1)}"
     return folder / "class.html", told + (f"; {len(faults)} files can't be read" if faults else "")
 
 
-def check(paper, those):
-    """Put what the sheet's checks say in place of what these files say; "" or why that can't be."""
-    try:
-        made = opened(paper)
-    except BedsideError as e:  # a sheet on released data that are not here
-        return str(e)
-    for one in those:
-        made.checked.clear()
-        for n in made.tasks():
-            if n in one.answers:
-                with contextlib.redirect_stdout(io.StringIO()):
-                    found = made.check(n, one.answers[n][2])
-                one.answers[n] = found.state, found.text, one.answers[n][2]
-    return ""
+def sheet(paper, those):
+    """What the page shows of one sheet and of those who handed it in."""
+    made, there = opened(paper), {n for s in those for n in s.answers}
+    known = {n: t.get("title", "") for n, t in made.tasks().items() if n in there}
+    rows = pd.DataFrame(
+        [row for s in those for row in checked(made, s, known)],
+        columns=["student", "task", "state", "said", "answer"],
+        dtype=object,
+    )
+    return {
+        "id": paper,
+        "title": f"Sheet {made.number}: {paths.papers()[paper]['name']}",
+        "tasks": known,
+        "students": those,
+        "rows": rows.assign(column=[f"{paper} {n}" for n in rows["task"]]),
+        "each": [task(n, known[n], mine) for n, mine in rows.groupby("task", sort=False)],
+        "strange": [text(n, 20) for n in sorted(there - {*known})][:5],
+    }
 
 
-def _tasks_of(paper, those):
-    """The tasks of a sheet that are in somebody's file: a lecturer may have taken out some."""
-    there = {n for s in those for n in s.answers}
-    return [n for n in kind(paper).tasks() if n in there]
+def checked(made, student, tasks):
+    """What a sheet's checks say of a student's answers, a row for each of these tasks."""
+    made.checked.clear()
+    for n in tasks:
+        answer = student.answers.get(n)
+        with contextlib.redirect_stdout(io.StringIO()):
+            found = made.check(n, answer)
+        yield student.label, n, found.state, found.text, answer
 
 
-def table(by):
-    """Columns and rows of the CSV, a row for each student: {sheet: its students} in.
+def table(sheets):
+    """Columns and rows of the CSV, a row for each student.
 
     Each task has two columns: the state by the check, and the answer as JSON.
     """
-    tasks = {paper: _tasks_of(paper, those) for paper, those in by.items()}
-    columns = COLUMNS + [
-        f"{s} {n} {part}" for s in by for n in tasks[s] for part in ("check", "answer")
-    ]
-    found = {}
-    for paper, those in by.items():
-        for s in those:
-            found.setdefault(s.label, {})[paper] = s
-    return columns, [_row(label, mine, tasks) for label, mine in sorted(found.items())]
+    rows = pd.concat(sheets, ignore_index=True) if sheets else pd.DataFrame()
+    if rows.empty:
+        return ["student"], []
+    answers = [None if a is None else json.dumps(a, ensure_ascii=False) for a in rows["answer"]]
+    wide = rows.assign(check=rows["state"], answer=answers).pivot(
+        index="student", columns="column", values=["check", "answer"]
+    )
+    wide = wide.swaplevel(axis=1)[list(rows["column"].unique())]
+    wide.columns = map(" ".join, wide.columns)
+    done = rows["state"].isin(DONE).groupby(rows["student"]).sum()
+    wide.insert(0, "done", done)
+    return ["student", *wide], wide.reset_index().itertuples(index=False)
 
 
-def _row(label, mine, tasks):
-    cells, done = [], 0
-    for paper, numbers in tasks.items():
-        for n in numbers:
-            state, _, answer = mine[paper].answers.get(n, OPEN) if paper in mine else ("", "", None)
-            done += state in DONE
-            cells += [state, "" if answer is None else json.dumps(answer, ensure_ascii=False)]
-    files = " ".join(f for s in mine.values() for f in s.files)
-    return label, done, max(s.time for s in mine.values()), files, *cells
-
-
-def sheet(paper, those):
-    """What the page shows of one sheet and of those who handed it in."""
-    known, tasks = kind(paper).tasks(), _tasks_of(paper, those)
-    odd = {s.label: list(s.odd) for s in those}
-    for s in those:
-        if strange := [text(n, 20) for n in s.answers if n not in known]:
-            odd[s.label].append(f"tasks that the sheet doesn't have: {', '.join(strange[:5])}")
-    told = {s.label: set() for s in those}
-    return {
-        "id": paper,
-        "title": f"Sheet {kind(paper).number}: {paths.papers().get(paper, {}).get('name', paper)}",
-        "tasks": {n: known[n].get("title", "") for n in tasks},
-        "students": [_line(s, tasks) for s in those],
-        "each": [_task(n, known[n], those, told) for n in tasks],
-        "odd": {label: what for label, what in odd.items() if what},
-        "n": len(those),
-    }
-
-
-def _line(student, tasks):
-    states = {n: student.answers.get(n, OPEN)[0] for n in tasks}
-    done = sum(state in DONE for state in states.values())
-    return {
-        "name": student.label,
-        "done": done,
-        "states": states,
-        "time": student.time,
-        "files": len(student.files),
-    }
-
-
-def _task(n, task, those, told):
+def task(n, title, rows):
     """One task: counts by state, answers as bars by part, wrong ones by kind, and free texts."""
-    given = [(s.label, *s.answers.get(n, OPEN)) for s in those]
-    counts = Counter(state for _, state, *_ in given)
-    spread, wrong, texts = {}, {}, {}
-    for label, state, said, answer in given:
-        if state == "open":
-            continue
-        for part, value in islice(_parts(answer), MOST):
-            if isinstance(value, str) and len(value.split()) > 3:
-                if (part, value) not in told[label]:
-                    texts.setdefault(part, {}).setdefault(text(value, LONG), []).append(label)
-                told[label].add((part, value))
-            else:
-                spread.setdefault(part, Counter())[_short(value)] += 1
-        if state == "not yet":
-            shown = text(json.dumps(answer, ensure_ascii=False), 300)
-            wrong.setdefault(text(said.partition(": ")[2], 500), Counter())[shown] += 1
+    answered = rows[rows["state"] != "open"]
+    values = [
+        (r.student, part, value)
+        for r in answered.itertuples()
+        for part, value in [*_parts(r.answer)][:MOST]
+    ]
+    flat = pd.DataFrame(values, columns=["student", "part", "value"], dtype=object)
+    free = flat["value"].map(lambda v: isinstance(v, str) and len(v.split()) > 3).astype(bool)
+    short = flat[~free].assign(value=flat["value"].map(_short))
+    wrong = answered[answered["state"] == "not yet"]
+    texts = flat[free].assign(value=flat["value"].map(lambda v: text(v, LONG)))
+    texts = texts.groupby(["part", "value"])["student"].unique().reset_index()
+    texts = texts.sort_values("value", key=lambda column: column.map(_mixed), kind="stable")
     return {
         "number": n,
-        "title": task.get("title", ""),
-        "free": task.get("free", False),
-        "counts": [(s, counts[s]) for s in STATES if counts[s]],
-        "spread": {
-            p: sorted(c.most_common(), key=lambda e: (-e[1], e[0]))[:12] for p, c in spread.items()
-        },
-        "wrong": sorted(wrong.items(), key=lambda w: (-w[1].total(), w[0])),
-        "texts": {
-            p: sorted(t.items(), key=lambda e: _mixed(e[0])) for p, t in sorted(texts.items())
-        },
+        "title": title,
+        "counts": [(s, k) for s in LOOKS if (k := (rows["state"] == s).sum())],
+        "n": len(rows),
+        "spread": {part: most(v) for part, v in short.groupby("part", sort=False)["value"]},
+        "wrong": [
+            (text(said.partition(": ")[2], 500), len(given), most(given.map(_written)))
+            for said, given in wrong.groupby("said")["answer"]
+        ],
+        "texts": {part: mine for part, mine in texts.groupby("part")},
     }
+
+
+def most(values):
+    """The twelve most frequent values with their counts."""
+    counts = (
+        values.value_counts()
+        .reset_index()
+        .sort_values(["count", values.name], ascending=[False, True])
+    )
+    return list(counts.itertuples(index=False, name=None))[:12]
 
 
 def _parts(answer, part=""):
@@ -192,12 +160,13 @@ def _parts(answer, part=""):
 
 def _short(value):
     """A value as it is counted: numbers to two decimals, words whatever their case."""
-    made = number(value)
-    return (
-        f"{made:.2f}".rstrip("0").rstrip(".")
-        if made is not None
-        else normal(text(value, 80)) or "-"
-    )
+    if (made := number(value)) is not None:
+        return f"{made:.2f}".rstrip("0").rstrip(".")
+    return normal(text(value, 80)) or "-"
+
+
+def _written(answer):
+    return text(json.dumps(answer, ensure_ascii=False), 300)
 
 
 def _mixed(said):
@@ -207,7 +176,5 @@ def _mixed(said):
 
 def text(value, longest):
     """Anybody's text for the page, without control characters and not longer than this."""
-    made = re.sub(
-        r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", "\N{REPLACEMENT CHARACTER}", prompts.clean(str(value))
-    )
+    made = prompts.plain(value)
     return made if len(made) <= longest else made[:longest] + " … (cut)"

@@ -11,7 +11,7 @@ import pandas as pd
 
 from bedside import BedsideError, choose
 from bedside.build import settings
-from bedside.read import paths, surroundings
+from bedside.read import paths
 from bedside.run import Run
 from bedside.write import frames
 from bedside.write.prose import prose
@@ -35,6 +35,9 @@ LOOKS = {  # sign, colour and edge; white on each colour has a contrast of 4.5 a
 }
 
 
+DONE = ("right", "collected")
+
+
 class Feedback:
     """What a check says, as a notebook shows it, and what the sheet shows once it is answered."""
 
@@ -53,7 +56,7 @@ class Feedback:
         word = f'<strong style="{label}">{sign} {self.state}</strong>'
         page = f'<div style="{box}">{word} {html.escape(self.text)}</div>'
         display({"text/plain": repr(self), "text/html": page}, raw=True)
-        for show in self.shows if self.state in classroom.DONE else ():
+        for show in self.shows if self.state in DONE else ():
             if (made := show()) is not None:
                 display(made)
 
@@ -65,8 +68,6 @@ class Sheet:
     """
 
     number = paper = ""
-    public = False
-    also = ()  # sources that it shows where they are, besides those it needs
 
     def counts(self):
         """{name: value} of what formulas may use."""
@@ -75,13 +76,13 @@ class Sheet:
     @classmethod
     def tasks(cls):
         """The sheet's tasks by number."""
-        mine = [n for n in tasks.table(cls.public) if n.startswith(f"{cls.number}.")]
-        return {n: tasks.table(cls.public)[n] for n in sorted(mine, key=lambda n: int(n[2:]))}
+        mine = [n for n in tasks.table() if n.startswith(f"{cls.number}.")]
+        return {n: tasks.table()[n] for n in sorted(mine, key=lambda n: int(n[2:]))}
 
     @functools.cached_property
     def words(self):
         """The sheet's own table: headings of columns and what was written for it."""
-        return tasks.table(self.public).get(self.paper, {})
+        return tasks.table().get(self.paper, {})
 
     @functools.cached_property
     def names(self):
@@ -116,7 +117,9 @@ class Sheet:
 
     def name_field(self):
         """A text field for a pseudonym; `hand_in` takes it."""
-        return name_field()
+        import ipywidgets
+
+        return ipywidgets.Text(description="Pseudonym")
 
     def hand_in(self, name=..., folder=None):
         """Show what is done, and write all checked answers into a file for the instructor.
@@ -143,10 +146,9 @@ class Sheet:
                 ' folder: sheet.hand_in(my_name, "...").'
             )
         return (
-            f"Handed in: the file {path.name} in {classroom.where(path.parent)}. Its full path:"
-            f" {path.resolve()}. It holds everything that you have checked since you opened the"
-            " sheet, so of several files the last is the only one to send. Give it to your"
-            " instructor; nothing was sent."
+            f"Handed in: the file {path.name} in the folder {path.resolve().parent}. It contains"
+            " everything that you have checked since you opened the sheet. If there are several"
+            " files, give the last one to your instructor. Nothing was sent."
         )
 
     # ---- what sheets show
@@ -171,7 +173,7 @@ class Sheet:
 
 def _done(entries):
     states = {n: e["state"] for n, e in entries.items()}
-    done = sum(s in classroom.DONE for s in states.values())
+    done = sum(s in DONE for s in states.values())
     text = f"{done} of {len(states)} tasks done"
     for state, what in (("not yet", "not right yet"), ("open", "open")):
         if found := [n for n, s in states.items() if s == state]:
@@ -185,11 +187,9 @@ def replies():
     return {r["id"]: r for r in map(json.loads, REPLIES.read_text("utf-8").splitlines())}
 
 
-def run(paper, notebook, profile="sample"):
-    """A notebook's run for a sheet: of the profile's models, since its tasks are about these."""
-    return Run(
-        paper, notebook, profile=profile, models=" ".join(settings.profiles()[profile]["models"])
-    )
+def run(paper, notebook):
+    """A notebook's run for a sheet: of the sample's models, since its tasks are about these."""
+    return Run(paper, notebook, models=" ".join(settings.profiles()["sample"]["models"]))
 
 
 def graded(paper, section, model="", judge="lexical"):
@@ -212,34 +212,6 @@ def wrapped(text, width=88):
 
 
 # ---- in JupyterLab
-
-KEPT = paths.CACHE / "pseudonym"
-LAB = "JPY_SESSION_NAME"  # set where somebody has opened a notebook, not where one is built
-
-
-def name_field():
-    """A text field that has the pseudonym typed last, also after a restart; it is in `value`."""
-    import ipywidgets
-
-    box = ipywidgets.Text(value=_kept(), description="Pseudonym")
-    box.observe(lambda change: _keep(change["new"]), "value")
-    return box
-
-
-def _kept():
-    try:
-        return KEPT.read_text(encoding="utf-8") if surroundings.variable(LAB) else ""
-    except (OSError, ValueError):
-        return ""
-
-
-def _keep(text):
-    if surroundings.variable(LAB):
-        try:
-            KEPT.parent.mkdir(parents=True, exist_ok=True)
-            paths.write(KEPT, text)
-        except (OSError, BedsideError):
-            pass  # in a read-only folder it is kept in the field alone
 
 
 def hints():

@@ -27,17 +27,16 @@ FENCE = re.compile(r"^```toml (\S+)\n(.*?)^```\n", re.M | re.S)
 HEADING = re.compile(r"^## (?:Extra: )?(\d\.\d+) (.+?)(?: \(\d.*\))?$", re.M)
 
 
-def texts(public=False):
-    """The sheets' sources, in order; those on released data, or the others."""
-    folder = paths.NOTEBOOKS / "seminar" / ("public" if public else "")
-    return sorted(folder.glob("[0-9]*.md"))
+def texts():
+    """The sheets' sources, in order."""
+    return sorted((paths.NOTEBOOKS / "seminar").glob("[0-9]*.md"))
 
 
 @cache
-def table(public=False):
+def table():
     """All tables of the sheets, by task or name, with each task's `title`."""
     found = {}
-    for path in texts(public):
+    for path in texts():
         text = path.read_text(encoding="utf-8")
         for name, words in FENCE.findall(text):
             try:

@@ -103,13 +103,14 @@ def _additive(right):
 
     Deviance can show interaction, but not its absence.
     """
-    import statsmodels.api as sm
     from scipy.stats import chi2
+    from statsmodels.genmod.families import Binomial
+    from statsmodels.genmod.generalized_linear_model import GLM
 
     cells = right.rename_axis("model").rename_axis("configuration", axis=1).stack()
     cells = cells.rename("right").reset_index().assign(wrong=lambda f: N - f["right"])
-    terms, family = "right + wrong ~ model + configuration", sm.families.Binomial()
-    fitted = sm.GLM.from_formula(terms, cells, family=family).fit()
+    terms = "right + wrong ~ model + configuration"
+    fitted = GLM.from_formula(terms, cells, family=Binomial()).fit()
     deviance, free = fitted.deviance, fitted.df_resid
     p = float(chi2.sf(deviance, free))
     # if a case's answers correlate by r, chance gives a deviance 1 - r times as large

@@ -44,7 +44,8 @@ def part(folder: Path, runs: list[comparison.Compared]) -> dict[str, Any]:
             for (study, measure), rows in made["profiles"].groupby(["study", "measure"], sort=False)
         },
         "judges": _records(ours.drop_duplicates(["study", "profile", "judge"])),
-        **{kind: _records(made[kind]) for kind in ("outcomes", "failures", "differences", "costs")},
+        **{kind: _records(made[kind]) for kind in ("outcomes", "failures", "costs")},
+        "differences": _records(_with_interval(made["differences"])),
         "scored": {*made["failures"]["model"], *scored["model"]},
         "fails_at": {s.name: s.fails_at for run in runs for s in run.studies},
         "lacking": [*comparison.differing(runs), *comparison.lacking(runs)],
@@ -69,6 +70,13 @@ def write_compared(folder: Path, runs: list[comparison.Compared]) -> Path:
 def _records(rows: pd.DataFrame) -> list[dict]:
     """Rows as dicts, with None where there is no value."""
     return rows.astype(object).where(rows.notna(), None).to_dict("records")
+
+
+def _with_interval(rows):
+    """Differences with their limits as text, None where there are none."""
+    ends = rows[["low", "high"]].astype(float)
+    texts = [f"[{low:.3g}, {high:.3g}]" if low == low else None for low, high in ends.to_numpy()]
+    return rows.assign(interval=texts)
 
 
 def _grid(rows, best_first, columns):
