@@ -91,7 +91,7 @@ def test_a_refused_key_is_one_sentence_everywhere_and_ends_all_notebooks(started
     process = started(*NOTEBOOKS)
     printed, told = process.communicate(timeout=120)
     (sentence,) = executed(root, "90_first")
-    assert "the key (401): No such key: ***. 401;" in sentence and "\n" not in sentence
+    assert "the key (401): No such key: ***. 401. " in sentence and "\n" not in sentence
     assert process.returncode == 1 and f"bedside: cancer_myth/90_first: {sentence}" in told
     assert (printed + told).count(sentence) == 1 and KEY not in printed + told
     assert "Traceback" not in printed + told and "never awaited" not in printed + told
