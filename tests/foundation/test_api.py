@@ -98,5 +98,5 @@ def test_data_tables_and_claims_are_those_of_the_files(tmp_path, monkeypatch):
     assert set(made["paper"]) == {"medhalu"} and made["verdict"].str.len().min() > 0
     monkeypatch.setattr(here, "figures", str(tmp_path))
     for ask in (lambda: bedside.claims("medhalu"), lambda: bedside.table("medhalu", "table_x")):
-        with pytest.raises(BedsideError, match="run `make medhalu PROFILE=sample` first"):
+        with pytest.raises(BedsideError, match="Run `make medhalu PROFILE=sample` first"):
             ask()
