@@ -1,11 +1,9 @@
 """A sheet in a notebook: what it shows, its checks, and handing in."""
 
-import asyncio
 import functools
 import html
 import json
 import textwrap
-from concurrent.futures import ThreadPoolExecutor
 
 import pandas as pd
 
@@ -198,12 +196,6 @@ def graded(paper, section, model="", judge="lexical"):
     further = frame["model"].isin(settings.profiles()["sample"].get("recorded", {}))
     mine = frame["model"] == model if model else ~further
     return frame[(frame["judge"] == judge) & mine].reset_index(drop=True)
-
-
-def finished(coroutine):
-    """The result of a coroutine, run in a thread because a notebook's own loop runs already."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, coroutine).result()
 
 
 def wrapped(text, width=88):
