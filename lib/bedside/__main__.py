@@ -11,7 +11,7 @@ def _ended(kind, error, trace):
     """Ctrl-C, also while modules are imported, becomes a line on stderr and exit status 130."""
     if not issubclass(kind, KeyboardInterrupt):
         return sys.__excepthook__(kind, error, trace)
-    told = "interrupted; every reply that came is recorded, and the same command continues"
+    told = "Interrupted. All replies so far are recorded; the same command continues."
     print(f"bedside: {told}", file=sys.stderr, flush=True)
     os._exit(130)  # threads with notebooks would otherwise run to their end
 
@@ -104,7 +104,7 @@ def run(names, given, jobs=0, stamps=""):
     settings.keep(given)
     used = {k for n in names for k in notebooks.typed(n, given)}
     for name in given.keys() - used if names else ():
-        print(f"{name} is for other notebooks; it changes nothing here")
+        print(f"{name} has no effect here: it is for other notebooks")
     passed = []
 
     def done(name, seconds):
@@ -168,7 +168,7 @@ def index(given):
         manifest = pages.merge(profile, private=place != folder)
         content.Pages(manifest, place).write_notebooks()
         count = sum(len(e["outputs"]) for e in manifest["notebooks"].values())
-        private = " that rest on texts which stay on this machine" * (place != folder)
+        private = " with texts that stay on this machine" * (place != folder)
         print(f"{count} outputs{private}: open {paths.rel(place)}/index.html")
     across.write(manifest, folder)
     if since:
@@ -245,11 +245,11 @@ def data(profile="public", mirror=""):
         entry = sources.entry(name)
         try:
             got = sources.fetch(name, mirror)
-            yours = f"; yours to add as {entry['file']}" if "file" in entry else ""
+            yours = f"; add your own as {entry['file']}" if "file" in entry else ""
             print(f"{got:8} {name}{f' (optional{yours})' if got == 'absent' else ''}")
             if rows := sources.differing(name):
                 listed = f"{', '.join(rows[:20])}{', ...' if len(rows) > 20 else ''}"
-                print(f"  {len(rows)} rows differ from what the recordings rest on: {listed}")
+                print(f"  {len(rows)} rows differ from the recorded copy: {listed}")
         except sources.SourceError as e:
             missing = isinstance(e.__cause__, OSError)  # it could not be fetched
             if missing and entry.get("optional"):
@@ -338,7 +338,7 @@ def latex(profile="sample"):
 
     folder = settings.outputs(profile)
     count = content.Pages(pages.last(folder), folder).write_latex()
-    print(f"{count} tables as .tex in {paths.rel(folder)}; they need the package booktabs")
+    print(f"{count} tables as .tex in {paths.rel(folder)}. They need the package booktabs.")
 
 
 def serve(model="smollm2-135m"):
@@ -420,8 +420,8 @@ def check_numbers(numbers=""):
 
     if not numbers:
         raise BedsideError(
-            "name the file of printed numbers: make check NUMBERS=mine.csv"
-            " (NUMBERS=new writes a template; to try it, take data/sample/check/six_lines.csv)"
+            "Name the file of printed numbers: make check NUMBERS=mine.csv. NUMBERS=new writes a"
+            " template, and data/sample/check/six_lines.csv is an example."
         )
     if numbers == "new":
         made = checking.template()
@@ -518,7 +518,9 @@ def _asked(words):
         given["names"] = plain
     elif len(plain) > len(own):
         last = plain[len(own)]
-        raise BedsideError(f"{name} takes no word {last!r}; settings are NAME=value, as for make")
+        raise BedsideError(
+            f"{name} doesn't accept {last!r}. Write settings as NAME=value, as for make."
+        )
     else:
         given |= dict(zip(own, plain))
     for other in more if "given" not in takes else ():
@@ -567,7 +569,7 @@ def main(arguments=None):
         except OSError as e:
             told = f"{paths.rel(e.filename or 'standard output')} can't be used ({paths.why(e)}"
         except MemoryError:
-            told = "there is not enough memory (ulimit -v, or other programs'); JOBS=1 takes least"
+            told = "Not enough memory (ulimit -v, or other programs). JOBS=1 needs the least."
     if told:
         with contextlib.suppress(OSError):
             print(f"bedside: {told}", file=sys.stderr)

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from .write.plots import Picture
 
 TINY = (
-    " Embedded models are far too small for medicine: they show that the machinery works, not how"
+    " Embedded models are far too small for medicine: they show that the code works, not how"
     " models that patients use behave."
 )
 VERSIONS = ("numpy", "scipy", "pandas", "matplotlib", "scikit-learn")
@@ -176,8 +176,8 @@ class Study:
         lost = sum(reply.error == models.NOT_RECORDED for reply in replies)
         if lost and not self._replaying:
             print(
-                f"{lost} questions about what your raters labelled have no recorded reply, and no"
-                " verdict; MODE=record asks them"
+                f"{lost} questions that your raters labelled have no recorded reply and no verdict."
+                " MODE=record asks them."
             )
         return [self._noted(*both) for both in zip(asked, replies)]
 
@@ -344,9 +344,9 @@ class Run(Study):
             first = paths.papers().get(self.paper, {}).get("judges_first", "")
             where = f"notebooks/{self.paper}/{first}.ipynb, " if first else "the notebook "
             raise BedsideError(
-                f"judge {judge!r} has no trust card ({path.name}); first run {where}that measures"
-                f" the judges, with the same settings; `make {self.paper} JUDGE={judge}` begins"
-                " with it"
+                f"judge {judge!r} has no validation card ({path.name}). First run {where}that"
+                f" measures the judges, with the same settings."
+                f" `make {self.paper} JUDGE={judge}` begins with it."
             )
         return path
 

@@ -79,5 +79,5 @@ def test_importing_it_loads_none_of_its_rooms_and_a_broken_one_is_named():
 def test_claims_and_tables_that_were_not_made_name_the_command(tmp_path, monkeypatch):
     monkeypatch.setattr(here, "figures", str(tmp_path))
     for ask in (lambda: bedside.claims("medhalu"), lambda: bedside.table("medhalu", "table_x")):
-        with pytest.raises(BedsideError, match="run `make medhalu PROFILE=sample` first"):
+        with pytest.raises(BedsideError, match="Run `make medhalu PROFILE=sample` first"):
             ask()

@@ -117,8 +117,8 @@ def test_help_comes_before_set_up(tmp_path):
         (["letter", "JUGDE=b"], "'JUGDE'; did you mean 'JUDGE'"),
         (["study", "QUESTION=x"], "'QUESTION'; did you mean 'QUESTIONS'"),
         (["study", "PROFILE=public"], "unknown variable of make study 'PROFILE'"),
-        (["all", "NAME=x"], "NAME is for `make study` alone"),
-        (["batch", "RUBRIC=x"], "RUBRIC is for `make study` alone"),
+        (["all", "NAME=x"], "NAME is only for `make study`"),
+        (["batch", "RUBRIC=x"], "RUBRIC is only for `make study`"),
         (["all", "it's$(x)=1"], 'unknown variable "it\'s$(x)"'),
     ],
 )

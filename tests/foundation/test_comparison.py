@@ -145,7 +145,7 @@ def test_a_runs_front_page_opens_on_its_models_and_has_no_findings(folder):
         text = html.unescape((folder / name).read_text())
         assert told and not any(finding in text for finding in told)
     text = (folder / "index.html").read_text()
-    assert re.search(r"How .*smollm2-135m did", text).start() < text.index("studies say")
+    assert re.search(r"How .*smollm2-135m did", text).start() < text.index("Four studies report")
     assert 'href="explorer.html#id=' in text and (folder / "models_failures.csv").is_file()
     changed = {n: e | {"changed": {"limit": 3}} for n, e in entries.items()}
     pages_of = content.Pages({**manifest, "notebooks": changed}, folder.parent.parent)

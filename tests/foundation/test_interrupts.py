@@ -32,6 +32,6 @@ def test_while_calls_are_made_what_came_is_kept(endpoint, root):
     process.send_signal(signal.SIGINT)
     told = process.communicate(timeout=60)[1]
     assert process.returncode == 130 and "Traceback" not in told, told
-    assert "interrupted; every reply that came is recorded" in told
+    assert "Interrupted. All replies so far are recorded" in told
     kept = (root / "data/recordings/cancer_myth/sample/slow.jsonl").read_text().splitlines()
     assert 0 < len(kept) < 63

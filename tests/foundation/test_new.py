@@ -92,11 +92,11 @@ def test_its_code_keeps_the_rules_of_the_house_and_its_tests_pass(copy):
 @pytest.mark.parametrize(
     "name, why",
     [
-        (NAME, "there is already a study 'fifth_study'"),
+        (NAME, "a study 'fifth_study' exists already"),
         ("../fifth", "can't name a study"),
         ("class", "can't name a study"),
         ("x" * 25, "can't name a study"),
-        ("test", "`make test` means something else"),
+        ("test", "`make test` is another command"),
         ("layouts", "tests/foundation/test_layouts.py has that name"),
         ("sixth", "data/claims/sixth.toml already there"),
     ],

@@ -62,7 +62,7 @@ def executed(project, name):
 
 REFUSAL = {"error": {"message": f"No such key: {KEY}.", "code": 401}}
 STOPS = {
-    "budget": "BUDGET_USD=0.0002 would be passed",
+    "budget": "BUDGET_USD=0.0002 would be exceeded",
     "key": "the key (401): No such key: ***. 401;",
 }
 

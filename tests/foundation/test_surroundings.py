@@ -53,7 +53,7 @@ def test_labels_are_kept_after_any_fault(fault, tmp_path):
         (PermissionError(errno.EACCES, "Permission denied", "figures"), "figures can't be used (P"),
         (OSError(errno.ENOLCK, "No locks available", "x"), "files can be locked"),
         (OSError(errno.EMFILE, "Too many open files"), "allow more open files (ulimit -n)"),
-        (MemoryError(), "not enough memory"),
+        (MemoryError(), "Not enough memory"),
     ],
 )
 def test_what_the_system_refuses_is_one_sentence(error, told, monkeypatch, capsys):

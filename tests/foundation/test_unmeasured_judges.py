@@ -39,7 +39,7 @@ def run(served, endpoint, tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", list(judged()))
 def test_an_unmeasured_judge_is_refused_before_the_first_call(name, run, endpoint):
     first = FIRST[name.partition("/")[0]]
-    with pytest.raises(BedsideError, match=f"'served' has no trust card .*{first}.ipynb"):
+    with pytest.raises(BedsideError, match=f"'served' has no validation card .*{first}.ipynb"):
         run(name)
     assert endpoint.bodies == []
 

@@ -57,21 +57,16 @@ def test_the_loop_is_run_as_its_parameters_say():
         "fake-seeded": writer(("seed", 7), ("max_tokens", 200)),
     }
     given = dict(temperature=0.2, answer_temperature=0.3, max_tokens=300, answer_tokens=200)
-    given |= dict(seed="7", myths_used=4, cancer_types=2, myths_each=5)
-    made = ran(LOOP, fakes, models=" ".join(fakes), per_model=5, per_category=1, **given)
+    given |= dict(seed="7", myths_used=3, cancer_types=2, myths_each=4, per_model=5, per_category=1)
+    made = ran(LOOP, fakes, models=" ".join(fakes), until="table_pipeline_counts", **given)
     for model in fakes:
         for row in ("questions asked for", "questions usable"):
-            assert made.row("table_pipeline_counts", row, model).value == 4 * 3
+            assert made.row("table_pipeline_counts", row, model).value == 3 * 3
     for model in ("fake-warm", "fake-short"):
         assert made.row("fig3_yield", model, "hard (joins the valid set)").value == 100
-        # five myths on each of two kinds of cancer
-        assert made.row("table_collected", model, "different texts").value == 2 * 5
+        assert made.row("table_collected", model, "different texts").value == 2 * 4
     # of each writer five questions are selected, at first one of each category
     assert made.rows("fig5_balance").xs("this run, after", level="column")["n"].eq(3 * 5).all()
-    # the seed goes with requests, as above, and draws other myths than 0
-    drawn = {r.item for r in made.sent if form_of(r) == "questions"}
-    other = ran(LOOP, until="used, start_from =", myths_used=4)
-    assert len(drawn) == 4 and drawn != {*other.space["used"]["item"]}
 
 
 METHODS, AGENTS = ("plain", "precautionary", "gepa"), ("multi_agent", "multi_agent_monitor")

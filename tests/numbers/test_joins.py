@@ -22,14 +22,14 @@ LEFT = pd.DataFrame({"item": ["a", "b"], "x": [1, 2]})
 @pytest.mark.parametrize(
     "items, whole, lost",
     [
-        (["a"], "left right", "1 of 2 rows to be joined by item have no counterpart"),
-        (["a"], "left", "the first is 'b'"),
+        (["a"], "left right", "1 of 2 rows have no counterpart when joined by item"),
+        (["a"], "left", "The first is 'b'"),
         (["a"], "right", ""),
-        (["a", "b", "c"], "left right", "1 of 3 .* the first is 'c'"),
-        (["a", "b", "c"], "right", "the first is 'c'"),
+        (["a", "b", "c"], "left right", "1 of 3 .* The first is 'c'"),
+        (["a", "b", "c"], "right", "The first is 'c'"),
         (["a", "b", "c"], "left", ""),
         ([], "left right", "2 of 2 rows"),
-        (["a", "b "], "left right", "the first is 'b'"),
+        (["a", "b "], "left right", "The first is 'b'"),
         (["a", None], "left right", "1 of 2 rows"),
     ],
 )
@@ -46,7 +46,7 @@ def test_keys_that_stand_twice_are_an_error_and_all_of_several_are_named():
     with pytest.raises(pd.errors.MergeError):
         checks.joined(LEFT, pd.concat([LEFT, LEFT])[["item"]])
     left = LEFT.assign(model="m")
-    with pytest.raises(BedsideError, match="joined by item, model have no .*'b', 'm'"):
+    with pytest.raises(BedsideError, match="joined by item, model.*'b', 'm'"):
         checks.joined(left, left[:1], ["item", "model"])
 
 
@@ -79,7 +79,7 @@ def test_an_answer_or_verdict_of_another_item_is_an_error(run_of, endpoint, monk
             return found.assign(item=found["item"].replace(items["item"][1], "another"))
 
         monkeypatch.setattr(run, "grade", elsewhere)
-    with pytest.raises(BedsideError, match="1 of 3 rows to be joined by item"):
+    with pytest.raises(BedsideError, match="1 of 3 rows have no counterpart when joined by item"):
         asyncio.run(evaluation.verdicts(run, items, answered, evaluation.Known(), "served"))
 
 
@@ -94,5 +94,7 @@ def test_files_of_two_runs_do_not_pass_for_one(tmp_path, monkeypatch, served, en
     compared(str(tmp_path / "mine.csv"), models="served", judge="served")
     path = tmp_path / "figures/own/mine/verdicts.csv"
     path.write_text("".join(path.read_text().splitlines(True)[:-1]))
-    with pytest.raises(BedsideError, match="1 of 2 rows to be joined by item, model, unit"):
+    with pytest.raises(
+        BedsideError, match="1 of 2 rows have no counterpart when joined by item, model, unit"
+    ):
         own.compared("mine")

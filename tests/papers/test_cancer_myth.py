@@ -4,6 +4,9 @@ import asyncio
 import csv
 import itertools
 import json
+import tomllib
+from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -22,6 +25,8 @@ from cells import wanted
 from conftest import SILENT, completion
 from judged import shown
 
+EDITED = Path(__file__).with_name("edited_answers.toml")
+
 
 @pytest.fixture(autouse=True)
 def scratch(monkeypatch, tmp_path):
@@ -34,15 +39,11 @@ def of(profile="sample", notebook="03_evaluation", **given):
 
 def test_the_first_set_ends_where_another_generator_begins():
     """In the order of raw_QID: manual, GPT-4o, Claude, GPT-4o; two belong to the first set."""
-    names = ["gpt-4o", "gpt-4o", "claude-3-5-sonnet", "manual"]
-    frame = pd.DataFrame({"raw_QID": [3, 1, 2, 0], "source_row": [9, 1, 4, -1]})
-    frame = frame.assign(example_question=[*"dbca"], example_assumption="", from_model=names)
-
-    class Released:
-        def load(self, name):
-            return frame.assign(category="other")
-
-    made = data.candidates(Released())
+    columns = "raw_QID source_row example_question from_model".split()
+    rows = [(3, 9, "d", "gpt-4o"), (1, 1, "b", "gpt-4o")]
+    rows += [(2, 4, "c", "claude-3-5-sonnet"), (0, -1, "a", "manual")]
+    frame = pd.DataFrame(rows, columns=columns).assign(example_assumption="", category="other")
+    made = data.candidates(SimpleNamespace(load=lambda name: frame))
     assert made["question"].tolist() == [*"abcd"] and set(made["category"]) == {"Others"}
     assert made["first"].tolist() == [True, True, False, False]
     assert made["generator"].tolist() == ["Manual", "GPT-4o", "Claude-3.5-Sonnet", "GPT-4o"]
@@ -55,14 +56,10 @@ def test_a_reply_without_text_has_no_grade(run_of, endpoint):
     """Not -1: n 0 and every question unscored, by a judge of either kind; the table says why."""
     run = run_of("cancer_myth", "03_evaluation")
     items, known = data.questions(run), study.known(run)["myth"]
-    why = dict(zip(items["question"], itertools.cycle(SILENT)))
-
-    def script(n, body):
-        return SILENT[next(w for q, w in why.items() if q in body["messages"][-1]["content"])]
-
-    endpoint.script = script
+    silent = itertools.cycle(SILENT.values())
+    endpoint.script = lambda n, body: next(silent)
     answered = asyncio.run(study.answers(run, items, 2048))
-    assert answered["reply_status"].tolist() == [*why.values()]
+    assert {*answered["reply_status"]} == {*SILENT}
     for judge in ("lexical", "served"):
         graded = asyncio.run(study.verdicts(run, items, answered, known, judge))
         assert set(graded["status"]) == {"error"} and graded["value"].isna().all()
@@ -72,7 +69,7 @@ def test_a_reply_without_text_has_no_grade(run_of, endpoint):
     assert len(endpoint.bodies) == 42  # nobody was asked for a verdict
     given = {"posed": items, "answered": answered, "graded": graded}
     health = wanted("cancer_myth/03_evaluation", "health", **given).set_index("column")["value"]
-    assert health["no answer, %"] == 100
+    assert health["no answer, %"] == 100 and "mean words" not in health
     assert min(health[f"no answer: {w}, %"] for w in SILENT) > 100 / 6
 
 
@@ -99,6 +96,9 @@ def test_the_released_examples():
     assert left == {f"cm-{n}" for n in (1, 5, 22, 35)}
     asked = data.plain_questions(run)
     assert asked["rejected"].str.len().min() > 20 and len(data.unseen(run, asked)) == 150
+    assert list(data.of_each_category(run)["category"]) == list(data.CATEGORIES.values())
+    assert data.myths(run)["item"].iloc[-1] == "myth-994"
+    assert "retinoblastoma" in data.taken_out(run)["question"].iloc[0]
 
 
 def test_a_model_is_shown_examples_and_gives_a_reason_first(run_of, endpoint):
@@ -145,45 +145,28 @@ def test_answers_made_elsewhere_are_named_and_stand_beside_this_runs(tmp_path):
 # ---- the review of candidates
 
 
-def reviews(profile):
-    """The candidates without those of this run's loop."""
-    run = of(profile, display.REVIEWED)
-    none = pd.DataFrame(columns=["item", "value", "judge", "sent", "question", "correction"])
-    frame = pipeline.reviewed(run, data.released(run), none)
-    return annotation.rows(shown(run, "review", frame))
-
-
 def test_a_rater_sees_question_and_correction_and_nothing_else():
-    known = {row["item"]: row for row in reviews("sample")}
-    seen = annotation.material(known["cand-4"], tasks()["review"])
+    run = of(notebook=display.REVIEWED)
+    tried = pd.DataFrame(columns=["item", "value", "judge", "sent", "question", "correction"])
+    known = annotation.rows(shown(run, "review", pipeline.reviewed(run, {}, tried)))
+    (row,) = (r for r in known if r["item"] == "cand-4")
+    seen = annotation.material(row, tasks()["review"])
     own = data.taken_out(of()).set_index("item").loc["cand-4"]
     assert [b["text"] for b in seen["before"]] == [own["question"]]
     assert seen["answer"] == {"label": "Correction", "text": own["correction"]}
     assert seen["after"] == [] and own["reason"] not in json.dumps(seen)
 
 
-@pytest.mark.skipif(not sources.here("cancer_myth_candidates"), reason="released data")
-def test_released_candidates():
-    run = of("public", display.REVIEWED)
-    assert list(data.of_each_category(run)["category"]) == list(data.CATEGORIES.values())
-    assert "retinoblastoma" in data.taken_out(run)["question"].iloc[0]
-    known = reviews("public")
-    assert len(known) == 874
-    found = raters.reference(known, "review").set_index("item")["value"]
-    assert (found == "keep").sum() == 585 and (found == "none").sum() == 149
-    assert found.reindex(list(data.DROPPED), fill_value="").tolist() == ["none", "none"]
-
-
 def test_what_raters_and_the_review_kept(monkeypatch):
     """Three of four: one of two of the first category, both of the second; of the physicians two
     of three, one word for word and one reworded."""
-    labels = enumerate(zip("AABB", ["keep", "unsound", "keep", "keep"]))
-    made = [
+    labels = zip("AABB", ["keep", "unsound", "keep", "keep"])
+    rated = [
         reviewed({"item": f"c{i}", "title": "Q?", "category": c}, label, "Ann")
-        for i, (c, label) in labels
+        for i, (c, label) in enumerate(labels)
     ]
     run = of(notebook=display.REVIEWED)
-    monkeypatch.setattr(run, "load", lambda name: pd.DataFrame(made))
+    monkeypatch.setattr(run, "load", lambda name: pd.DataFrame(rated))
     monkeypatch.setattr(pipeline, "here", lambda name: True)
     asked = ["My father has surgery next week and we prepare.", "Which tea is good for her?"]
     offered = pd.DataFrame({"question": [*asked, "Is it all lost?"], "generator": [*"aab"]})
@@ -191,39 +174,18 @@ def test_what_raters_and_the_review_kept(monkeypatch):
     reworded = "My father has, I think, surgery next week and we prepare."
     released = pd.DataFrame({"question": ["which tea is good for her", reworded]})
     found = pd.concat(pipeline.reviews(run, {"candidates": offered, "released": released}))
-    found = found.set_index(["column", "row"])[["value", "n"]].round(1).T
-    assert found["kept by your raters, %"].to_dict("list") == {
-        "all": [75, 4],
-        "A": [50, 2],
-        "B": [100, 2],
-    }
-    assert found["kept by the physicians, %"].to_dict("list") == {
-        "all": [66.7, 3],
-        "a": [100, 2],
-        "b": [0, 1],
-        "x": [100, 1],
-        "y": [50, 2],
-    }
+    found = found.set_index(["column", "row"])
+    for who, kept, n in (
+        ("your raters", {"all": 75, "A": 50, "B": 100}, [4, 2, 2]),
+        ("the physicians", {"all": 200 / 3, "a": 100, "b": 0, "x": 100, "y": 50}, [3, 2, 1, 1, 2]),
+    ):
+        rows = found.loc[f"kept by {who}, %"]
+        assert rows["value"].to_dict() == pytest.approx(kept) and rows["n"].tolist() == n
 
 
 # ---- answers to the survey, edited blind
 
 
-@pytest.mark.parametrize(
-    "answer, left",
-    [
-        ("As an AI language model, I can't see you. Rest.", "I can't see you. Rest."),
-        ("Sadly, being a chatbot, I can't. Rest.", "Sadly, I can't. Rest."),
-        ("As an AI model, rest.", "Rest."),
-        ("I'm just a virtual assistant. I am not sure.", "I am not sure."),
-        ("Rest, said ChatGPT. Ask CancerCare's nurses. Walk.", "Walk."),
-        ("See [the page](https://a.b/c). More at www.a.org. Walk.", "See the page. Walk."),
-        ("## First\n* **Rest**\n2) Walk", "First\n- Rest\n2. Walk"),
-        ("a\n\nb\n\nc", "a\n\nb\n\nc"),
-        ("a\n\nb\n\nc\n\nd", "a\n\n1. b\n\n2. c\n\nd"),
-        ("a\n\n- b\n\nc\n\nd", "a\n\n- b\n\nc\n\nd"),
-        ("38.4 °C is a fever. Call 555-1234, A.B.", "38.4 °C is a fever. Call 555-1234, A.B."),
-    ],
-)
+@pytest.mark.parametrize("answer, left", tomllib.loads(EDITED.read_text("utf-8"))["edited"])
 def test_what_the_editor_leaves(answer, left):
     assert survey.edited(answer) == left == survey.edited(left)

@@ -100,13 +100,16 @@ def test_raters_get_a_stratified_sample_in_ten_batches():
     assert few["batch"].tolist() == [1] * 7
 
 
-def test_types_are_balanced_and_all_2077_pairs_of_the_paper_can_be_built(run, monkeypatch):
+def test_types_are_balanced_over_a_sample_or_all_2077_pairs_of_the_paper(run, monkeypatch):
     whole = pd.DataFrame({"dataset": np.repeat([*SIZES], [*SIZES.values()])})
     whole["question"] = whole["item"] = whole.index.astype(str)
-    whole = whole.assign(expert_answer=[*["word " * 15] * 2076, ""], topic="t")
-    monkeypatch.setattr(building, "base", lambda run, every: whole if every else whole[:9])
+    lengths = [5, 15, 40, 110] * 519  # words of expert answers
+    whole = whole.assign(expert_answer=[*["word " * n for n in lengths], ""], topic="t")
+    monkeypatch.setattr(building, "base", lambda run, every: whole.copy())
     run.profile = "public"
-    assert len(building.chosen(run, 4)) == 4
+    few = building.chosen(run, 7)  # of each base set, with answers of 10 to 100 words
+    assert few.groupby("dataset").size().tolist() == [7] * 3
+    assert {*few["expert_answer"].str.split().str.len()} == {15, 40}
     for run.seed in range(8):  # with some seeds the last one was to be none
         built = building.chosen(run, 0)
         assert len(built) == 2077 and built["type"].iloc[-1] != "none"

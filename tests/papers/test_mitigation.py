@@ -1,6 +1,7 @@
 """The second version's mitigations over scripted models: items, agents, optimiser, exams."""
 
 import asyncio
+import itertools
 import json
 
 import pandas as pd
@@ -39,34 +40,39 @@ def test_no_reported_item_is_trained_on(run):
 # ---- agents
 
 
-def agents(levels, silent=()):
+TEAMS = [{"name": "first", "members": ["a GP", "a nurse"]}]
+TEAMS += [{"name": "last", "members": ["an oncologist"]}]
+RECRUITED = {"panel": {"experts": ["a nurse", "a surgeon"]}, "teams": {"teams": TEAMS}}
+
+
+def agents(levels, silent=(), agree_after=1):
     """An endpoint for the agents: complexity by question, notes that name who wrote them.
 
-    silent: (opening of a system message, word of a prompt, reply): who says something else.
+    silent: (opening of a system message, word of a prompt, reply): who says something else. The
+    moderator of a recruited panel agrees from the n-th time on.
     """
+    rounds = itertools.count(1)
 
     def script(n, body):
         system, user = (m["content"] for m in body["messages"])
         for opening, word, reply in silent:
             if system.startswith(opening) and word in user:
                 return reply
-        if "response_format" in body:
-            return told(complexity=next(v for k, v in levels.items() if k in user))
-        if system.startswith("You are a clinician"):
-            return completion("the answer")
-        return completion("note by " + system.split(".")[0].removeprefix("You are "))
+        if "response_format" not in body:
+            who = system.split(".")[0].removeprefix("You are ")
+            return completion("the answer" if who.startswith("a clinician") else f"note by {who}")
+        form = body["response_format"]["json_schema"]["name"]
+        if form in RECRUITED:
+            return told(**RECRUITED[form])
+        if system.startswith("You moderate"):
+            return told(agreed="yes" if next(rounds) >= agree_after else "no")
+        return told(complexity=next(v for k, v in levels.items() if k in user))
 
     return script
 
 
 def asked_of(run, items=ITEMS, **how):
     return asyncio.run(multi_agent(run, "served", items, 9, **how))
-
-
-def prompts(endpoint, opening):
-    """The prompts of those whose system message begins so."""
-    messages = [[m["content"] for m in b["messages"]] for b in endpoint.bodies]
-    return [user for system, user in messages if system.startswith(opening)]
 
 
 def test_agents_by_complexity(run, endpoint):
@@ -79,57 +85,32 @@ def test_agents_by_complexity(run, endpoint):
     endpoint.script = agents(levels)
     four = pd.DataFrame({"item": ["q4"], "question": ["four?"]})
     answers = asked_of(run, pd.concat([ITEMS, four], ignore_index=True))
-    found = answers[["calls", "complexity", "answer", "reply_status"]].values.tolist()
-    assert found == [
-        [2, "basic", "the answer", ""],
-        [8, "intermediate", "the answer", ""],
-        [8, "advanced", "the answer", ""],
-        [1, "", "", "complexity unparsed"],
-    ]
-    last = prompts(endpoint, "You are a clinician")
-    notes = [next(p for p in last if p.endswith(q)).count("note by") for q in ITEMS["question"]]
-    assert notes == [0, 6, 2]  # of teams reports, not notes
-    views = [p for p in prompts(endpoint, "You are") if "note by" not in p and "your view" in p]
-    assert len(views) == 3  # nobody sees another's first view
+    assert answers["calls"].tolist() == [2, 8, 8, 1]
+    assert answers["complexity"].tolist() == [*levels.values()][:3] + [""]
+    assert answers["answer"].tolist() == ["the answer"] * 3 + [""]
+    assert answers["reply_status"].tolist() == [""] * 3 + ["complexity unparsed"]
+    sent = [[m["content"] for m in b["messages"]] for b in endpoint.bodies]
+    last = [user for system, user in sent if system.startswith("You are a clinician")]
+    notes = {q: p.count("note by") for p in last for q in levels if p.endswith(q)}
+    assert notes == {"one?": 0, "two?": 6, "three?": 2}  # of teams reports, not notes
+    # nobody sees another's first view
+    assert sum("note by" not in user and "your view" in user for _, user in sent) == 3
     assert asked_of(run, monitor=True)["calls"].tolist() == [3, 9, 9]
 
 
 STEPS = {"complexity": "You decide", "monitor": "You watch", "answers": "You are a clinician"}
 
 
-@pytest.mark.parametrize("step", STEPS)
-def test_an_agent_without_an_answer_loses_its_item_and_is_named(run, endpoint, step):
-    """Silence of any kind, a question each; another question isn't touched."""
-    items = pd.DataFrame({"item": [*SILENT, "whole"]})
-    items["question"] = [f"Number{k} ?" for k in range(len(items))]
-    silent = [(STEPS[step], f"Number{k} ", reply) for k, reply in enumerate(SILENT.values())]
+def test_an_agent_without_an_answer_loses_its_item_and_is_named(run, endpoint):
+    """Silence of any kind at any step, a question each; another question isn't touched."""
+    lost = {f"{step}, {why}": (STEPS[step], SILENT[why]) for step in STEPS for why in SILENT}
+    silent = [(opening, f"Number {k}?", r) for k, (opening, r) in enumerate(lost.values())]
+    items = pd.DataFrame({"item": [*lost, ""]})
+    items["question"] = [f"Number {k}?" for k in items.index]
     endpoint.script = agents({"?": "basic"}, silent)
-    made = asked_of(run, items, monitor=True).set_index("item")
-    assert made.loc["whole", ["answer", "reply_status"]].tolist() == ["the answer", ""]
-    assert (made["answer"].drop("whole") == "").all()
-    assert made["reply_status"].drop("whole").to_dict() == {w: f"{step}, {w}" for w in SILENT}
-
-
-def recruiting(agree_after):
-    """An endpoint for MDAgents as published; the moderator agrees from the n-th time on."""
-    asked = []
-    teams = [{"name": "first", "members": ["a GP", "a nurse"]}]
-    named = {"panel": {"experts": ["a nurse", "a surgeon"]}}
-    named["teams"] = {"teams": [*teams, {"name": "last", "members": ["an oncologist"]}]}
-
-    def script(n, body):
-        system, user = (m["content"] for m in body["messages"])
-        who = system.split(" Texts")[0].removeprefix("You are ").rstrip(".")
-        if "response_format" not in body:
-            return completion("the answer" if who.startswith("a clinician") else f"note by {who}")
-        if (form := body["response_format"]["json_schema"]["name"]) in named:
-            return told(**named[form])
-        if system.startswith("You moderate"):
-            asked.append(user)
-            return told(agreed="yes" if len(asked) >= agree_after else "no")
-        return told(complexity="advanced" if "three" in user else "intermediate")
-
-    return script
+    made = asked_of(run, items, monitor=True)
+    assert made["reply_status"].tolist() == made["item"].tolist()
+    assert made["answer"].tolist() == [""] * len(lost) + ["the answer"]
 
 
 @pytest.mark.parametrize(
@@ -142,10 +123,10 @@ def test_a_recruited_panel_discusses_and_teams_work_in_turn(
 
     Teams: check, recruiting, a note and a report, the last team's report, answer.
     """
-    endpoint.script = recruiting(agree_after)
+    level = ["", "intermediate", "advanced"][item]
+    endpoint.script = agents({"?": level}, agree_after=agree_after)
     asked = ITEMS[item : item + 1].reset_index(drop=True)
     (made,) = asked_of(run, asked, rounds=rounds).itertuples()
-    level = ["", "intermediate", "advanced"][item]
     assert (made.calls, made.complexity, made.answer) == (calls, level, "the answer")
     second, last = (b["messages"][-1]["content"] for b in endpoint.bodies[-2:])
     if level == "advanced":
@@ -173,7 +154,7 @@ def optimise(run, endpoint, monkeypatch):
         given = {"status": "graded", "value": pd.Series(value, dtype=object), "raw": ""}
         return pd.DataFrame({"item": frame["item"].to_numpy(), **given})
 
-    def made(proposal, budget=40, **more):
+    def made(proposal, budget=20):
         def script(n, body):
             if "response_format" in body:
                 return told(instruction=proposal) if proposal else completion("not JSON")
@@ -181,7 +162,7 @@ def optimise(run, endpoint, monkeypatch):
 
         endpoint.script = script
         known = dict.fromkeys(("myth", "plain"), study.Known())
-        how = {"budget": budget, "max_tokens": 9, **more}
+        how = {"budget": budget, "max_tokens": 9}
         return asyncio.run(optimiser.optimise(run, "served", TRAIN, known, **how))
 
     monkeypatch.setattr(judges, "grade", grade)
@@ -201,8 +182,8 @@ def test_the_optimiser_keeps_what_scores_better(run, endpoint, optimise):
 @pytest.mark.parametrize(
     "proposal, budget, status",
     [
-        ("Be kind.", 40, "nothing better found"),
-        ("", 40, "no usable proposal"),
+        ("Be kind.", 14, "nothing better found"),
+        ("", 14, "no usable proposal"),
         ("Be careful.", 6, "budget used up before the first proposal"),
     ],
 )

@@ -41,11 +41,9 @@ def test_ids_verdicts_and_blocks_are_sound_and_the_content_is_json(content):
 
 def test_each_graded_reply_is_shown_with_its_judges_verdict(content):
     """What a row says is what its study's notebook kept, and tables count."""
-    given = {}
-    for r in content["rows"]:
-        for v in r["verdicts"]:
-            key = r["paper"], r["item"], r["model"], r["configuration"], v["judge"]
-            given.setdefault(key, []).append((v["status"], v["right"]))
+    keys = ["item", "model", "configuration", "judge"]
+    told = pd.json_normalize(content["rows"], "verdicts", ["paper", *keys[:3]])
+    told = {key: set(zip(p["status"], p["right"])) for key, p in told.groupby(["paper", *keys])}
     kept = 0
     for path in (paths.FIGURES / "sample").glob("*/graded_*.csv"):
         made = frames.read(path.parent, path.stem.removeprefix("graded_"), texts=False)
@@ -53,8 +51,8 @@ def test_each_graded_reply_is_shown_with_its_judges_verdict(content):
         kept += len(made)
         for r in made.itertuples():
             right = bool(r.right) if r.status == "graded" else None
-            key = path.parent.name, r.item, r.model, r.configuration, r.judge
-            assert (r.status, right) in given[key], key
+            key = path.parent.name, *(getattr(r, k) for k in keys)
+            assert (r.status, right) in told[key], key
     assert kept > 2500
 
 
@@ -66,19 +64,19 @@ def test_a_row_has_the_calls_that_led_to_its_reply(content):
     assert {r["by"] for r in content["rows"] if not r["calls"]} == {"rules", "person", "written"}
     for r in called:
         for key in r["calls"]:
-            said = recorded[r["paper"]].get(key)
-            sent = [content["messages"][m] for m in content["calls"][key]["messages"]]
+            said, call = recorded[r["paper"]].get(key), content["calls"][key]
+            sent = [content["messages"][m] for m in call["messages"]]
             assert store.digest(sent)[:16] == said["fields"]["messages"], r["id"]
-            assert content["calls"][key]["settings"].items() <= said["fields"].items()
-            assert content["calls"][key]["prompt_tokens"] == said["prompt_tokens"]
+            assert call["settings"].items() <= said["fields"].items()
+            assert call["prompt_tokens"] == said["prompt_tokens"]
         read = r["paper"] == "meddialbench" or r["section"].startswith("3.3 ")  # from JSON
         if r["reply"] and not read:
             assert prompts.clean(said["text"]) == r["reply"], r["id"]
-    for r in content["rows"]:
-        for v in (v for v in r["verdicts"] if v["calls"] and v["raw"] and v["status"] == "graded"):
-            assert v["raw"] == prompts.clean(recorded[r["paper"]].get(v["calls"][0])["text"])
-    judged = [v for r in content["rows"] for v in r["verdicts"]]
-    used = {key for part in (called, judged) for r in part for key in r["calls"]}
+    judged = [(r["paper"], v) for r in content["rows"] for v in r["verdicts"] if v["calls"]]
+    for paper, v in judged:
+        if v["raw"] and v["status"] == "graded":
+            assert v["raw"] == prompts.clean(recorded[paper].get(v["calls"][0])["text"])
+    used = {key for part in (*called, *(v for _, v in judged)) for key in part["calls"]}
     assert used == set(content["calls"])
     assert {m for c in content["calls"].values() for m in c["messages"]} == set(content["messages"])
 
@@ -91,25 +89,3 @@ def test_labelled_and_detected_spans_are_marked_where_they_stand():
     )
     pieces = [("Cold air", "detected"), (" causes it. ", ""), ("Milk helps", "labelled"), (".", "")]
     assert block["pieces"] == [list(piece) for piece in pieces]
-
-
-def test_physicians_ratings_stand_at_the_replies_that_they_rated(monkeypatch, tmp_path):
-    """The survey counts questions in their file's order; the questions' own ids are others."""
-    if not sources.here("cancer_myth_survey_answers"):
-        pytest.skip("the released survey isn't here: make data PROFILE=public")
-    monkeypatch.setattr(here, "figures", str(tmp_path))
-    run = Run("cancer_myth", "01_physician_survey", profile="public")
-    answers, ratings = run.load("cancer_myth_survey_answers"), survey.survey(run)
-    found = shown(run, "survey", survey.kept(answers, ratings))["rows"]
-    assert len(found) == 100 and all(len(r["more"]) == 3 for r in found)
-    failed = Counter(r["model"] for r in found if not r["verdicts"][0]["right"])
-    assert failed == {  # replies with a paragraph that any physician marked, of 25 each
-        "GPT-4-Turbo": 10,
-        "Gemini-1.5-Pro": 8,
-        "LLaMa-3.1-405B": 19,
-        "Social workers": 20,
-    }
-    for r in found:
-        marked = [int(n) for n in re.findall(r"paragraph (\d+)", r["verdicts"][0]["reason"])]
-        assert r["verdicts"][0]["right"] == (not marked)
-        assert max(marked, default=0) <= len(r["reply"].split("\n\n")), r["id"]

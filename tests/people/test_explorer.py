@@ -69,7 +69,7 @@ def test_a_page_holds_its_document_and_runs_no_script_but_its_own():
 def test_a_reply_twice_or_another_page_is_an_error():
     with pytest.raises(BedsideError, match="cancer_myth/i1/m1/plain"):
         explorer.html(document([row(), row()]))
-    with pytest.raises(BedsideError, match="not an explorer page"):
+    with pytest.raises(BedsideError, match="n't an explorer page"):
         explorer.read("<html></html>")
 
 

@@ -147,7 +147,7 @@ hallucination | {"values": ["no"], "reason": "all of it is right"} |
 hallucination | {"values": ["yes"], "type": ["fact"], "spans": ["Iron heals burns"]} |
 adherence | {"values": []} |
 adherence | {"values": ["logic", "attitude", "logic"]} |
-presupposition | {"values": ["2"]} | not a choice
+presupposition | {"values": ["2"]} | n't a choice
 presupposition | {"values": []} | choose one
 presupposition | {"values": ["1"], "type": ["fact"]} | no type
 presupposition | {"values": ["1"], "spans": ["Rest"]} | no span
@@ -157,16 +157,16 @@ presupposition | {"values": [], "reason": "x", "refused": "tired"} | not a refus
 presupposition | {"values": ["1"], "reason": "x", "refused": "faulty"} | has no value
 hallucination | {"values": ["yes"]} | needs a type
 hallucination | {"values": ["yes"], "type": ["fact"], "spans": [" "]} | at least one span
-hallucination | {"values": ["yes"], "type": ["fact"], "spans": ["zinc"]} | not in the
+hallucination | {"values": ["yes"], "type": ["fact"], "spans": ["zinc"]} | n't in the
 hallucination | {"values": ["no"], "type": ["fact"]} | has no type
 hallucination | {"values": [], "spans": ["Rest"], "reason": "x", "refused": "faulty"} | no value
-adherence | {"values": ["rude"]} | not a choice
+adherence | {"values": ["rude"]} | n't a choice
 review | {"values": ["keep"], "type": ["dull"]} | not offered
 presupposition | {"id": "00000000000000000000"} | its item isn't on this rater's page
-presupposition | {"at": "2026-11-25"} | its time has no zone
+presupposition | {"at": "2026-11-25"} | its time has no time zone
 presupposition | {"at": "yesterday"} | line 2:
 presupposition | {"values": "1"} | expected array
-presupposition | {"seconds": -5} | seconds are
+presupposition | {"seconds": -5} | seconds must
 presupposition | "[[[" | line 2:
 """
 
@@ -227,8 +227,8 @@ def test_files_of_others_are_told(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("bedside.annotation.returned.FOLDER", tmp_path / "labels")
     with pytest.raises(SystemExit):
         steps.main(["annotate", f"FROM={where}"])
-    assert "7 of 7 files were not taken" in capsys.readouterr().err
-    with pytest.raises(BedsideError, match="there is no file"):
+    assert "7 of 7 files were rejected" in capsys.readouterr().err
+    with pytest.raises(BedsideError, match="no such file"):
         handed.taken(tmp_path / "nowhere")
 
 

@@ -54,7 +54,7 @@ def test_whatever_comes_a_budget_is_not_passed(priced, endpoint, seed=1):
         return {**completion(), "usage": usage if what == "whole" else None}
 
     endpoint.script = script
-    with pytest.raises(BedsideError, match=f"BUDGET_USD={budget:g} would be passed"):
+    with pytest.raises(BedsideError, match=f"BUDGET_USD={budget:g} would be exceeded"):
         priced.ask(*range(500), budget_usd=budget)
     assert 0 < sum(paid) <= budget
     assert priced.spent() > budget - at_once * price("mine", 124, 20)  # no earlier than it must
@@ -63,7 +63,7 @@ def test_whatever_comes_a_budget_is_not_passed(priced, endpoint, seed=1):
 def test_a_run_stops_at_the_first_call_that_could_pass_its_budget(priced, endpoint):
     """Three calls at $0.06 leave $0.292 of $0.472; one may cost $0.322. Recorded ones are free."""
     budget = MOST + 2.5 * PAID
-    with pytest.raises(BedsideError, match=r"BUDGET_USD=\S+ would be passed"):
+    with pytest.raises(BedsideError, match=r"BUDGET_USD=\S+ would be exceeded"):
         priced.ask(*"abcdefgh", budget_usd=budget)
     assert len(endpoint.bodies) == 3 == len(priced.recorded())
     with pytest.raises(BedsideError, match="BUDGET_USD"):  # it holds for all notebooks of a make
@@ -82,7 +82,7 @@ def test_a_total_holds_for_all_makes_of_the_same_settings(priced, endpoint):
         priced.another_make()
         priced.talk(ask(item), budget_total=total)
     priced.another_make()
-    with pytest.raises(BedsideError, match=r"BUDGET_TOTAL=\S+ would be passed"):
+    with pytest.raises(BedsideError, match=r"BUDGET_TOTAL=\S+ would be exceeded"):
         priced.talk(ask("e"), budget_total=total)
     priced.talk(ask("e"), budget_total=total, limit=3)  # other settings
     assert len(endpoint.bodies) == 5
@@ -133,7 +133,7 @@ def test_a_budgets_file_that_is_damaged_stops_a_call_and_is_named(priced, endpoi
     priced.ask("a", budget_usd=1)
     (path,) = (priced.folder / "ledger").glob("*.json")
     path.write_bytes(b"no such file " * 999)
-    with pytest.raises(BedsideError, match=r"calls\.json: .* delete it .* BUDGET_TOTAL"):
+    with pytest.raises(BedsideError, match=r"calls\.json: .* Delete it .* BUDGET_TOTAL"):
         priced.ask("b", budget_usd=1)
     assert len(endpoint.bodies) == 1
     path.unlink()

@@ -156,7 +156,7 @@ def test_settings_of_a_run_that_are_damaged_are_one_sentence(world, monkeypatch)
     (world.folder / "figures/runs/mine").mkdir(parents=True)
     for content in (b"", b"[]", b'{"seed": 1}', b"\xff", b'{"a": ' + b"[" * 9000):
         (world.folder / "figures/runs/mine/run.json").write_bytes(content)
-        with pytest.raises(BedsideError, match="run.json: these are no settings of a run .*delete"):
+        with pytest.raises(BedsideError, match="run.json: not the settings of a run .*Delete"):
             world.run()
 
 

@@ -170,7 +170,7 @@ def test_what_would_fail_again_stops_the_run_in_a_sentence_and_keeps_what_came(w
         world.elsewhere(name)
         before, calls = len(endpoint.bodies), CALLS[case.fate.partition(" ")[0]]
         endpoint.script = lambda n, body, b=before, c=case: WELL if n - b < 4 else c.sent
-        with pytest.raises(BedsideError, match="what came is recorded") as told:
+        with pytest.raises(BedsideError, match="all replies are recorded") as told:
             world.ask(*range(20))
         way = "takes calls again" if " " in case.fate else HINTS[case.kind].partition("{")[0]
         assert way in str(told.value) and "\n" not in str(told.value), name

@@ -68,7 +68,7 @@ def test_one_log_with_a_blank_in_its_name_is_one_and_what_lacks_is_named(folder)
     )
     assert set(found.answers["model"]) == {"m/one (from with blank one.eval)"}
     for given, told in {
-        f"{folder}/one.eval {folder}/gone.json": "there is no file .*gone.json",
+        f"{folder}/one.eval {folder}/gone.json": "no file .*gone.json",
         str(folder.parent / "figures"): "no log",
     }.items():
         with pytest.raises(BedsideError, match=told):

@@ -211,7 +211,7 @@ def test_labels_of_a_reply_wait_for_it_and_a_lost_one_is_unscored(service, tmp_p
         "q99,1,,,,x": "column item: 'q99' is none of the questions",
         "q1,maybe,,,,x": "column label: 'maybe' is neither",
         "q1,1,,,,": "column answer: give what was labelled",
-        "q1,1,a,zero,,": "column repeat: 'zero' is no whole number",
+        "q1,1,a,zero,,": "column repeat: 'zero' isn't a whole number",
         "q1,1,,,c9,x": "column criterion: 'c9'",
     }.items():
         labels.write_text(f"item,label,model,repeat,criterion,answer\n{row}\n")

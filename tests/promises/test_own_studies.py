@@ -149,9 +149,9 @@ def test_a_frame_reads_as_the_file_that_is_kept_of_it(at, tmp_path):
     again = questions.read(tmp_path / "figures/own" / mine.name / "questions.jsonl")
     assert again.equals(mine.items) and again["reference"].tolist() == ["", "7"]
     for changed, match in (
-        (ASKED.assign(item="q1"), "row 2, column item: item 'q1' is already in row 1"),
-        (ASKED.rename(columns={"question": "text"}), "no column 'question'; it has"),
-        (ASKED.head(0), "has no question in it"),
+        (ASKED.assign(item="q1"), "row 2, column item: item 'q1' occurs already in row 1"),
+        (ASKED.rename(columns={"question": "text"}), "no column 'question'. Its columns"),
+        (ASKED.head(0), "contains no question"),
         (pd.concat([ASKED, ASKED[["item"]]], axis=1), "two columns 'item'"),
     ):
         with pytest.raises(BedsideError, match=match):
@@ -165,7 +165,7 @@ def test_a_plan_from_python_asks_nobody(at, endpoint, capsys):
         return bedside.study(ASKED, ["small"], mode="plan")
 
     assert asyncio.run(notebook()) is None and not endpoint.bodies
-    assert "2 calls in all; none was made" in capsys.readouterr().out
+    assert "2 calls in all. No call was made." in capsys.readouterr().out
     with pytest.raises(BedsideError, match="unknown mode 'batch'"):
         bedside.study(ASKED, ["small"], mode="batch")
 

@@ -109,7 +109,7 @@ def test_a_file_that_is_not_there_or_cannot_be_written_is_named(world, lines, tm
 @pytest.mark.parametrize(
     "more, words",
     [
-        ({"extra_body": {"a": [{"b": "x ${TEST_KEY}"}]}}, "takes a value from the environment"),
+        ({"extra_body": {"a": [{"b": "x ${TEST_KEY}"}]}}, "uses a value from the environment"),
         ({"api": "completions", "response_format": "none"}, "bare text"),
         ({"retired": "2026-06-15", "instead": "smollm2-135m"}, "retired on 2026-06-15; use"),
     ],
@@ -162,5 +162,5 @@ def test_a_study_is_asked_by_files_until_nothing_is_left(world):
     world.collect([good(asked[0])])
     assert ": 1 requests" in world.command(*words) and not file.exists()
     world.collect([good(asked[1])])
-    assert "nothing is left to ask in batches; `make study" in world.command(*words)
+    assert "Nothing is left to ask in batches. `make study" in world.command(*words)
     assert not [*file.parent.iterdir()] and len(world.recorded()) == 2

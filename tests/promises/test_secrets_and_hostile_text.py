@@ -54,7 +54,7 @@ def test_a_secret_that_an_endpoint_repeats_is_kept_nowhere(keyed, endpoint, stat
 
 
 def test_a_secret_is_in_no_request_file_and_in_no_recording_of_a_batch(keyed):
-    with pytest.raises(BedsideError, match="takes a value from the environment"):
+    with pytest.raises(BedsideError, match="uses a value from the environment"):
         keyed.request_file({"a": "why?"})  # it would stand in the file
     keyed.model(extra_body=None)
     lines = keyed.request_file({"a": "why?", "b": "how?"})

@@ -134,7 +134,7 @@ def test_the_explorer_of_a_run_shows_what_its_notebooks_kept_and_no_other(figure
     given = {"limit": "2", "second_matcher": "1"}
     settings.entered(given, "own")
     settings.keep(given)
-    with pytest.raises(BedsideError, match="runs/own/radiation has no graded replies; run `make"):
+    with pytest.raises(BedsideError, match="runs/own/radiation has no graded replies. Run `make"):
         steps.explorer(settings.entered({"papers": "radiation"}, "own"))
     one = {"item": "p", "model": "m", "configuration": "c", "reference": "fatigue", "label": "same"}
     pair = frames.checked(pd.DataFrame([one | {"title": "t", "reply": "r", "why": ""}]), "pairs")

@@ -77,7 +77,7 @@ def test_a_wrong_table_is_an_error(run, bad, told):
 
 
 def test_a_judged_table_shows_how_good_its_judge_is_at_each_task(run):
-    with pytest.raises(BedsideError, match="'lexical' has no trust card"):
+    with pytest.raises(BedsideError, match="'lexical' has no validation card"):
         run.table("t", rows(), "T", judged=True)
     # one error of one step; by chance (1 + 4 * 2 + 2 + 2 * 2 + 4 + 1) / 4 = 5 squared: 1 - 1/5
     said = pd.DataFrame({"status": "graded", "value": [-1, 0, 1, 1]})

@@ -107,7 +107,7 @@ def test_printed_numbers_and_cells_are_filled_in(written):
         ("load", "CLAIMS", CLAIM + '[a.one]\nsupport = "2"\nread = "x"', "field `read`"),
         ("findings", "FINDINGS", FINDING.replace(" | raw", ""), "f: .*a reference is output"),
         ("findings", "FINDINGS", FINDING.replace("raw", "run"), "f: .*number 'run'"),
-        ("findings", "FINDINGS", FINDING.replace("raw", "raw | .0q"), "f: .*is no format"),
+        ("findings", "FINDINGS", FINDING.replace("raw", "raw | .0q"), "f: .*isn't a format"),
         ("findings", "FINDINGS", FINDING.replace('"a"', '"c-9"'), "f: unknown claim 'c-9'"),
         ("findings", "FINDINGS", FINDING.replace('"t"', '""'), "f: .*in output"),
         (

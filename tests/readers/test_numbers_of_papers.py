@@ -141,7 +141,7 @@ def test_the_examples_have_the_slips_that_the_documentation_tells(tmp_path, monk
     path = checking.template()
     assert {row["kind"] for row in csv.DictReader(path.open())} == {*checking.KINDS}
     assert {*bedside.check(path)["verdict"]} == {"possible"}
-    with pytest.raises(BedsideError, match="is there already"):
+    with pytest.raises(BedsideError, match="exists already"):
         checking.template()
     text = (paths.ROOT / "docs/check.md").read_text(encoding="utf-8")
     lines = (EXAMPLES / "every_kind.csv").read_text(encoding="utf-8").splitlines()
@@ -168,7 +168,7 @@ def test_the_command_writes_a_page_that_escapes_what_the_file_says(tmp_path, mon
     assert row["verdict"] == "impossible" and not row["column"].startswith("=")
     with pytest.raises(BedsideError, match="make check NUMBERS="):
         steps.check_numbers("")
-    with pytest.raises(BedsideError, match="did you mean mine.csv"):
+    with pytest.raises(BedsideError, match="Did you mean mine.csv"):
         steps.check_numbers("mien.csv")
 
 

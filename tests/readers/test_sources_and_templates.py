@@ -64,7 +64,7 @@ FAULTS = {  # what is told: (what the file holds, more of its entry)
     "2 rows, expected 3": (ROWS[:2], {}),
     "no column 'question'": ([{"QID": 1}] * 3, {}),
     r"by category: x: 2 \(expected 3\); y: 1 \(expected 0\)": (ROWS, TOTALS),
-    "not UTF-8": ('{"QID": 1, "question": "é"}\n'.encode("latin-1"), {}),
+    "n't UTF-8": ('{"QID": 1, "question": "é"}\n'.encode("latin-1"), {}),
     "can't be read as jsonl": (b"{oops\n", {}),
     "is a different file: its git blob is": (b'{"QID": 1}\n', {"blob": HELLO}),
     "is a pointer": (LFS, {"blob": HELLO}),

@@ -170,7 +170,7 @@ def test_what_a_log_holds_as_rows(file, monkeypatch):
 
 def test_what_is_no_log_is_told_and_what_reads_one_is_named(file, monkeypatch):
     file("not a log", "x.eval")
-    for name, told in (("x.eval", "x.eval"), ("y.eval", "there is no file .*y.eval")):
+    for name, told in (("x.eval", "x.eval"), ("y.eval", "no file .*y.eval")):
         with pytest.raises(BedsideError, match=told):
             questions.answer_rows(name)
     monkeypatch.setitem(sys.modules, "inspect_ai.log", None)

@@ -184,7 +184,7 @@ def by_make(given: dict[str, str]) -> None:
         lines, refused = taken(place)
         print(*lines, sep="\n")
         if refused:
-            raise BedsideError(f"{refused} of {len(lines)} files were not taken")
+            raise BedsideError(f"{refused} of {len(lines)} files were rejected")
         return
     task = tasks()[choose(given.get("task", ""), tasks(), "TASK")]
     names = [n.strip() for n in given.get("raters", "").split(",") if n.strip()]
@@ -212,7 +212,7 @@ def by_make(given: dict[str, str]) -> None:
             print("batches:", assigned(names, batches))
     for path, count in out(found, task.name, names, settings.figures() / "annotate", **how):
         print(f"{paths.rel(path)}: {count} items")
-    print("Send each rater their page; what they send back: make annotate FROM=its folder")
+    print("Send each rater their page. Read the returned files with: make annotate FROM=folder")
 
 
 def _unsettled(task, found):

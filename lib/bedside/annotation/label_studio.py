@@ -102,7 +102,7 @@ def imported(tasks):
                     given.append((f"task {number}", about | _label(a)))
         except (LookupError, TypeError, AttributeError):
             raise ValueError(
-                f"task {number} is none of Label Studio's with our data; export the project as JSON"
+                f"task {number} isn't a Label Studio task of ours. Export the project as JSON."
             ) from None
     return list(found.values())
 

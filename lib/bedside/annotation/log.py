@@ -21,7 +21,7 @@ FOLDER = paths.EXTERNAL / "annotations"
 # Its first and last characters are such that no file system sees a path or a hidden file.
 NAME = re.compile(r"\w(?:[\w .-]{0,38}[\w-])?")
 ADJUDICATED = "adjudicated"  # the name under which disagreements are settled
-RESERVED = f"{ADJUDICATED!r} is reserved for settling disagreements; take another name"
+RESERVED = f"{ADJUDICATED!r} is reserved for settling disagreements. Choose another name."
 REFUSALS = {"undecided": "can't decide", "faulty": "item faulty"}
 
 

@@ -52,7 +52,7 @@ def taken(place: Path | str, folder: Path | str = "") -> tuple[list[str], int]:
     """
     found = sorted(p for p in Path(place).rglob("*") if p.is_file() and not p.name.startswith("."))
     if not found:
-        raise BedsideError(f"FROM={place}: there is no file; name the folder of what came back")
+        raise BedsideError(f"FROM={place}: no such file. Name the folder of the returned files.")
     lines, refused = [], 0
     for path in found:
         try:
@@ -74,7 +74,9 @@ def _parts(text):
     try:
         header = outside.fitted(outside.parsed(first), Header)
     except ValueError:
-        raise ValueError("it is no file of labels; send what the page's button saved") from None
+        raise ValueError(
+            "it isn't a file of labels. Send the file that the page's button saved."
+        ) from None
     return [(header, [(f"line {n}", x) for n, x in enumerate(rest, 2) if x.strip()])]
 
 
@@ -124,7 +126,7 @@ def _read(line, task, entries, group):
     said = outside.fitted(outside.parsed(line) if isinstance(line, bytes) else line, Label)
     at = datetime.fromisoformat(said["at"])
     if not at.tzinfo:
-        raise ValueError("its time has no zone")
+        raise ValueError("its time has no time zone")
     at = at.astimezone(UTC).isoformat(timespec="seconds")
     if "training" in said:
         return "training", {"training": said["training"], "right": said.get("right"), "at": at}
@@ -172,7 +174,7 @@ def fault(task, label, answer):
     many = not refused and not task.several and len(values) != 1
     needs = f"{task.spans_for!r} needs"
     faults = (
-        (not 0 <= label["seconds"] < math.inf, "seconds are no number from 0"),
+        (not 0 <= label["seconds"] < math.inf, "seconds must be a number of at least 0"),
         (refused and refused not in REFUSALS, f"{refused!r} is not a refusal: {[*REFUSALS]}"),
         (refused and (values or types or spans), "a refusal has no value, type or span"),
         (
@@ -180,13 +182,13 @@ def fault(task, label, answer):
             "a refusal needs a reason: say what is wrong",
         ),
         (refused and not label["reason"], "a refusal needs a reason: say why it can't be decided"),
-        (strange, f"{strange[:1]} is not a choice; choices are {listed(task.choices)}"),
+        (strange, f"{strange[:1]} isn't a choice; choices are {listed(task.choices)}"),
         (many, f"choose one of {listed(task.choices)}"),
         ((types and not offered) or (spans and not marks), f"{values} has no type and no spans"),
         (other, f"{other[:1]} is not offered; choose {listed(offered)}"),
-        (marks and len(types) != 1, f"{needs} a type; choose {listed(task.types)}"),
+        (marks and len(types) != 1, f"{needs} a type: choose {listed(task.types)}"),
         (marks and not spans, f"{needs} at least one span; select words in the answer"),
-        (missing, f"the span {missing[:1]} is not in the answer; select it there"),
+        (missing, f"the span {missing[:1]} isn't in the answer; select it there"),
         (lacks("reason", task.reason_for), f"{values[:1]} needs a reason (r)"),
         (lacks("source", task.source_for), f"{values[:1]} needs the source that you consulted (o)"),
     )

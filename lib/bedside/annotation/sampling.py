@@ -65,7 +65,7 @@ def queue(found: list[dict], rater: str, how: Sample) -> list[Entry]:
         return _draw(found, how.size, how.seed, how.repetitions)
     if rater not in raters:
         raise BedsideError(
-            f"rater {rater!r} has no share of this sample; those who have are {', '.join(raters)}"
+            f"rater {rater!r} has no share of this sample. Raters: {', '.join(raters)}."
         )
     # Some rows go to all raters, and the rest is divided; both keep the strata as far as their
     # numbers allow. Raters beyond the number of batches share those of the first.
@@ -135,7 +135,7 @@ def members(raters):
     names = sorted(map(named, raters))
     if len(set(names)) < len(names) or ADJUDICATED in names:
         raise BedsideError(
-            f"the raters are {', '.join(names)}; name each once, without {ADJUDICATED!r}"
+            f"the raters are {', '.join(names)}. Name each once, without {ADJUDICATED!r}."
         )
     return names
 

@@ -36,9 +36,9 @@ def row(request: Request, recordings: store.Recordings) -> dict:
     m = registry.check_there(request.model)
     if m.api == "completions" or registry.VARIABLE.search(json.dumps(m.extra_body)):
         raise registry.StopRun(
-            f"model {request.model!r} can't be asked in batches: it is asked by bare text, or its"
-            " extra_body takes a value from the environment, which no file may hold; MODE=record"
-            " calls it"
+            f"model {request.model!r} can't be asked in batches: it uses bare text, or its"
+            " extra_body uses a value from the environment, which mustn't be written to a file."
+            " Call it with MODE=record."
         )
     folder, reads = (
         os.path.relpath(p, paths.RECORDINGS) for p in (recordings.folder, recordings.reads)
@@ -133,8 +133,8 @@ def collect(place: str | Path) -> list[str]:
     files = [place] if place.is_file() else sorted(place.rglob("*.jsonl"))
     if not files:
         raise BedsideError(
-            f"FROM={place}: there is no such file, nor a folder with one that ends in .jsonl; name"
-            " what the engine wrote"
+            f"FROM={place}: no such file, and no folder with a .jsonl file. Name the"
+            " engine's result file or its folder."
         )
     new, faults, known = _taken_in(files, store.Recordings(paths.BATCHES / "asked"))
     for (recordings, model), records in new.items():

@@ -55,8 +55,8 @@ def _state() -> Iterator[dict]:
             raise StoreError(f"{paths.rel(path)}: can't be used ({paths.why(e)}") from None
         except ValueError as e:
             raise StoreError(
-                f"{paths.rel(path)}: what budgets have counted can't be read ({e}); delete it and"
-                " run again: BUDGET_TOTAL begins anew, so take off what was spent before"
+                f"{paths.rel(path)}: the file of spent budgets can't be read ({e}). Delete it"
+                " and run again. BUDGET_TOTAL then starts at 0: lower it by the amount spent."
             ) from None
         yield state
         for old in list(state["makes"])[:-MAKES]:
@@ -132,9 +132,9 @@ class Account:
                 taken = spent.get(scope, 0.0) - self.unused
                 if taken + usd > limit:
                     raise StopRun(
-                        f"{name}={limit:g} would be passed (${taken:.4f} spent or under way, in a"
-                        f" run that was killed too; the next call at most ${usd:.4f}); what came"
-                        " is recorded: raise it and run again"
+                        f"{name}={limit:g} would be exceeded: ${taken:.4f} are spent or under way"
+                        f" (including killed runs), and the next call costs at most ${usd:.4f}."
+                        " All replies are recorded. Raise the budget and run again."
                     )
             for scope in filter(None, (make(), self.scope)):
                 spent[scope] = spent.get(scope, 0.0) + usd - self.unused

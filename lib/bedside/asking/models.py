@@ -144,10 +144,10 @@ class Asking:
         if must := [r for r in missing if spared is not None and r.item not in spared]:
             first, folder = must[0], paths.rel(self.recordings.folder)
             raise MissingRecording(
-                f"{len(must)} of {of} requests have no recording in {folder}; the first: item"
+                f"{len(must)} of {of} requests have no recording in {folder}. The first: item"
                 f" {first.item!r}, model {first.model!r},"
-                f" {self.recordings.nearest(first.item, first.fields)}. Record with MODE=record,"
-                " see the cost first with `make plan`"
+                f" {self.recordings.nearest(first.item, first.fields)}. See the cost with"
+                " `make plan`, then record with MODE=record."
             )
 
     # ---- calls

@@ -107,7 +107,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             try:
                 store.canonical(table)
             except (TypeError, ValueError) as e:  # a date, nan
-                raise ValueError(f"{name} holds what no call can: {e}") from None
+                raise ValueError(f"{name} can't be sent: {e}") from None
         touched = {*self.settings, *self.extra_body, *self.omit, self.max_tokens_name}
         replaced = OURS & touched or {"system"} & {*self.omit}
         bare = self.api == "completions" and (self.response_format != "none" or self.system)
@@ -119,8 +119,8 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             "max_tokens, in settings or extra_body, should be a whole number": any(
                 type(table.get("max_tokens", 1)) is not int for table in tables.values()
             ),
-            f"settings, extra_body, omit and max_tokens_name may not touch {[*replaced]}, which"
-            ' is what is asked (where a model knows no system messages: system = "user")': replaced,
+            f"settings, extra_body, omit and max_tokens_name must not change {[*replaced]}, which"
+            ' notebooks set (for a model without system messages, use system = "user")': replaced,
             'api = "completions", bare text, needs response_format = "none" and no system': bare,
             "think is an opening and a closing tag, or empty": len(self.think or ()) == 1,
             "give both usd_per_million_in and usd_per_million_out, or neither": (
@@ -129,10 +129,10 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             "base_url should be an address, such as https://api.example.org/v1": (
                 not sound and self.provider != "local"
             ),
-            'provider "local" is for the embedded models; give an endpoint another one': (
+            'provider "local" is for the embedded models; choose another name': (
                 self.provider == "local" and bool(self.base_url)
             ),
-            "a key stands in it, or a password; write ${VARIABLE}, of the environment": (
+            "it contains a key or a password; write ${VARIABLE} and set it in the environment": (
                 named or PASSWORD.search(self.base_url) or LITERAL_KEY.search(repr(self))
             ),
         }

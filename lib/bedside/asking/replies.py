@@ -214,7 +214,7 @@ def as_record(kept: dict, answer: Any, date: datetime.datetime | None = None) ->
     if "text" in choice and message is None:  # of a bare prompt
         message = {"content": choice["text"]}
     if not isinstance(message, dict):
-        raise ValueError("the endpoint's answer holds no choice, so it is no chat completion")
+        raise ValueError("the endpoint's answer has no choice, so it isn't a chat completion")
     prompt, completion, usage = tokens_of(answer)
     date = date or datetime.datetime.now(datetime.UTC)
     record = {

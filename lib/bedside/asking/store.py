@@ -149,8 +149,8 @@ class Recordings:
             more = f"; and {len(self.damaged) - 3} more" * (len(self.damaged) > 3)
             raise StoreError(
                 f"{'; '.join(self.damaged[:3])}{more}. These lines are damaged, and their replies"
-                " would be asked and paid for again. Put back the file, from git or a copy, or take"
-                " these lines out, to have them asked again"
+                " would be paid for again. Restore the file from git or a copy, or delete these"
+                " lines to ask for them again."
             )
 
     def nearest(self, item: str, fields: dict) -> str:
@@ -185,6 +185,6 @@ class Recordings:
                     self._read(path)  # with what others have written meanwhile
         except OSError as e:
             raise StoreError(
-                f"{rel(path)}: recordings can't be written, so the run stops here"
-                f" ({paths.why(e)}: what is recorded is kept"
+                f"{rel(path)}: recordings can't be written, so the run stops"
+                f" ({paths.why(e)}. All recordings so far are kept."
             ) from e

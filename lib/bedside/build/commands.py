@@ -35,7 +35,7 @@ def check(goals: Collection[str], line: dict[str, str]) -> None:
         takers = KNOWN[choose(name, KNOWN, "variable")]
         others = ({*NOTEBOOKS, *paths.papers()} - {*takers}).intersection(goals)
         if others and "study" in takers and "notebooks" not in takers:
-            raise BedsideError(f"{name} is for `make study` alone; see docs/own_study.md")
+            raise BedsideError(f"{name} is only for `make study`. See docs/own_study.md.")
 
 
 def targets() -> dict[str, str]:

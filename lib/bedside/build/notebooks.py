@@ -124,7 +124,7 @@ def execute(path: Path, out: Path, given: dict) -> None:
             )
     except (RuntimeError, MemoryError):
         died = "its kernel died, as it does without enough memory (ulimit -v, or other programs')"
-        raise Stopped(f"{notebook}: {died}; JOBS=1 takes the least") from None
+        raise Stopped(f"{notebook}: {died}. JOBS=1 needs the least.") from None
     except OSError as e:
         raise Stopped(f"{notebook} can't be run ({paths.why(e)}") from None
     except PapermillExecutionError as e:

@@ -58,11 +58,11 @@ def told(run: str, rows: Iterable[dict], fault: str, command: str) -> Iterator[s
     """
     if files := batches.write(rows, run):
         yield from (file.text for file in files)
-        yield "let an engine answer, `make collect FROM=...`, and the same command goes on"
+        yield "Let an engine answer the files, run `make collect FROM=...`, then this again."
     elif fault:
         raise BedsideError(fault)
     else:
-        yield f"nothing is left to ask in batches; `{command}` calls for what none brought"
+        yield f"Nothing is left to ask in batches. `{command}` asks for the remaining replies."
 
 
 def command(target: str, given: dict) -> str:

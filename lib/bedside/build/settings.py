@@ -124,8 +124,8 @@ def _contradicts(given, saved):
 def _other_settings(saved, way):
     told = ", ".join(f"{k} {v}" for k, v in saved.items())
     return BedsideError(
-        f"the run {here.run!r} has other settings ({told}); {way}, or delete"
-        f" {paths.rel(outputs(''))}"
+        f"the run {here.run!r} has other settings ({told}). Either {way}, or delete"
+        f" {paths.rel(outputs(''))}."
     )
 
 
@@ -151,8 +151,8 @@ def kept() -> dict:
         return outside.fitted(outside.parsed(path.read_bytes()), dict[str, str])
     except (OSError, ValueError) as e:
         raise BedsideError(
-            f"{paths.rel(path)}: these are no settings of a run ({e}); delete this file and give"
-            " the run's settings again, as its folder's page has them"
+            f"{paths.rel(path)}: not the settings of a run ({e}). Delete this file and give the"
+            " run's settings again; its page lists them."
         ) from None
 
 
@@ -207,7 +207,7 @@ def _checked(given):
     given["judge"] = registry.named(given.get("judge") or usual["judge"], "JUDGE", judges.LEXICAL)
     if "prompts" in given:
         if not (folder := paths.found(given["prompts"])).is_dir():
-            told = "there is no folder with templates of this name"
+            told = "there is no folder of templates with this name"
             raise BedsideError(f"PROMPTS={given['prompts']}: {told}")
         given["prompts"] = str(folder.resolve())
     if "answers" in given:

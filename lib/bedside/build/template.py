@@ -25,7 +25,7 @@ def begin(name: str) -> list[Path]:
     _check(name)
     files = sorted(p for p in TEMPLATE.rglob("*") if p.is_file() and not HIDDEN & {*p.parts})
     if not files:
-        raise BedsideError(f"{paths.rel(TEMPLATE)} is missing; a new study is a copy of it")
+        raise BedsideError(f"{paths.rel(TEMPLATE)} is missing, but a new study is a copy of it.")
     title = name.replace("_", " ").strip().capitalize()
     texts = {
         paths.ROOT / path.relative_to(TEMPLATE).as_posix().replace(NAME, name): path.read_text(
@@ -57,8 +57,8 @@ def _check(name):
         rule = "use up to 24 lower-case letters, digits and _, a letter first, no Python keyword"
         raise BedsideError(refused + rule)
     if name in paths.papers():
-        raise BedsideError(f"there is already a study {name!r}; see data/papers.toml")
+        raise BedsideError(f"a study {name!r} exists already. See data/papers.toml.")
     if name in commands.targets():
-        raise BedsideError(f"{refused}`make {name}` means something else; take another name")
+        raise BedsideError(f"{refused}`make {name}` is another command. Choose another name.")
     if taken := sorted((paths.ROOT / "tests").rglob(f"test_{name}.py")):
-        raise BedsideError(f"{refused}{paths.rel(taken[0])} has that name; take another one")
+        raise BedsideError(f"{refused}{paths.rel(taken[0])} has that name. Choose another one.")

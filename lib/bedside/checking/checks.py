@@ -118,6 +118,6 @@ def write(source: "str | Path | pd.DataFrame", name: str = "") -> tuple[Path, st
 def template(path: Path = Path("numbers.csv")) -> Path:
     """Write a file with a row of every kind, to be filled in; BedsideError if one is there."""
     if path.exists():
-        raise BedsideError(f"{path} is there already; move it away, or check it: NUMBERS={path}")
+        raise BedsideError(f"{path} exists already. Move it, or check it with NUMBERS={path}.")
     paths.write(path, EXAMPLE.read_bytes())
     return path

@@ -92,7 +92,9 @@ def _table(source):
         table = user_files.of_rows("the frame", names, cells, COLUMNS, NEEDED, way)
         for at, value in enumerate(source["value"], 1):
             if isinstance(value, float) and value == value:
-                message = "is a number, which has lost its digits; read it as text (dtype=str)"
+                message = (
+                    "is a number, so its last digits may be lost. Read it as text (dtype=str)."
+                )
                 table.fault(f"row {at}", "value", message)
     else:
         table = user_files.of_file(source, COLUMNS, NEEDED)
@@ -122,7 +124,7 @@ def _row(table, place, cells):
         if any(x.step < Fraction(1, 10**DECIMALS) for x in ends or [number]):
             table.fault(place, "value", f"{text!r} has more than {DECIMALS} decimals")
         if number and number.sign:
-            table.fault(place, "value", f"{text!r} isn't exact; only a p may be")
+            table.fault(place, "value", f"{text!r} isn't exact; only a p value may be inexact")
     if cells["n"] and not (n and 1 <= n <= LARGEST_N):
         table.fault(place, "n", f"{cells['n']!r} isn't a whole number from 1 to {LARGEST_N:,}")
     return Row(place, *(cells[c] for c in NEEDED[:3]), kind, text, number, ends, n)
@@ -149,9 +151,9 @@ def _linked(table, row, of, every):
             rows = _named(part, row, every)
             refs += rows[:1]
             several = "several rows" if rows else "no row"
-            message = len(rows) != 1 and f"{part!r} is {several}; write table | row | column"
+            message = len(rows) != 1 and f"{part!r} is {several}. Write table | row | column."
             if not message and not rows[0].number:
-                message = f"{part!r} is an interval; name what it is of"
+                message = f"{part!r} is an interval; name its number instead"
         if message:
             table.fault(row.place, "of", message)
     return row._replace(of=tuple(refs), settings=settings)

@@ -44,8 +44,8 @@ def html(document: dict, linked: dict[str, str] | None = None) -> str:
     twice = [i for i, n in Counter(r["id"] for r in document["rows"]).items() if n > 1]
     if twice:
         raise BedsideError(
-            f"{len(twice)} ids belong to more than one row, first {twice[0]!r}; give each row an id"
-            " of its own"
+            f"{len(twice)} ids occur in more than one row, first {twice[0]!r}. Give each"
+            " row its own id."
         )
     scripts = [inline("vendor/tabulator.min.js"), _script()]
     sent = {k: document.get(k, {}) for k in SENT}
@@ -76,7 +76,7 @@ def read(text: str) -> tuple[dict, str]:
     """
     found = PARCEL.findall(text)
     if len(found) != 2:
-        raise BedsideError("this is not an explorer page: it holds no data")
+        raise BedsideError("this isn't an explorer page: it contains no data")
     data, sent = (json.loads(gzip.decompress(base64.b64decode(parcel))) for parcel in found)
     return data | sent, PARCEL.sub(lambda m: m[0].replace(m[1], ""), text)
 

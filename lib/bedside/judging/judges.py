@@ -146,7 +146,7 @@ async def grade(
 
     registry.named(judge, "JUDGE", LEXICAL)
     if (twice := frame["item"][frame["item"].duplicated()]).size:
-        raise BedsideError(f"item {twice.iloc[0]!r} would be judged twice; items must be unique")
+        raise BedsideError(f"item {twice.iloc[0]!r} would be judged twice. Items must be unique.")
     lost = frame["reply_status"] != ""
     came = frame[~lost]
     if judge == LEXICAL:

@@ -33,11 +33,11 @@ def labels(
             told = ", ".join(criteria[row["item"]])
             table.fault(place, "criterion", f"{row['criterion']!r} is none of: {told}")
         if criteria is None and row["criterion"]:
-            table.fault(place, "criterion", "there are no criteria; name their file with RUBRIC=")
+            table.fault(place, "criterion", "there are no criteria. Name their file with RUBRIC=.")
         if row["label"] not in ("0", "1"):
             table.fault(place, "label", f"{row['label']!r} is neither 1 (right, or met) nor 0")
         if not row["repeat"].isdecimal() or int(row["repeat"]) < 1:
-            table.fault(place, "repeat", f"{row['repeat']!r} is no whole number of at least 1")
+            table.fault(place, "repeat", f"{row['repeat']!r} isn't a whole number of at least 1")
         if bool(row["answer"].strip()) == bool(row["model"]):
             told = "give what was labelled: its text, or the model whose reply it is (and not both)"
             table.fault(place, "answer", told)

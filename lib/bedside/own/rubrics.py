@@ -113,7 +113,7 @@ def _weighed(table, place, row):
         if not points or not math.isfinite(points):
             raise ValueError
     except ValueError:
-        table.fault(place, "points", f"{row['points']!r} is no number other than 0")
+        table.fault(place, "points", f"{row['points']!r} isn't a number other than 0")
         points = 0.0
     return points, ()
 

@@ -36,8 +36,8 @@ def begun(given: dict) -> tuple[Own, dict]:
     """
     if "questions" not in given:
         raise BedsideError(
-            'name your questions: make study QUESTIONS=mine.csv MODELS="a b" JUDGE=c'
-            " (to try it, take data/sample/own/ten_questions.csv; see docs/own_study.md)"
+            'Name your questions: make study QUESTIONS=mine.csv MODELS="a b" JUDGE=c.'
+            " For a first try, use data/sample/own/ten_questions.csv. See docs/own_study.md."
         )
     given = {n: _from_root(v) if n in FILES and isinstance(v, str) else v for n, v in given.items()}
     if (brought := given.get("answers")) and not there(brought):
@@ -71,7 +71,7 @@ def plan(own: Own) -> None:
         priced = f" (price as of {since})" * bool(since)
         print(f"{model}: {len(mine)} calls, {cost}{priced}")
     print(*plans.notes(calls), sep="\n")
-    print(f"{len(calls)} calls in all; none was made. Together {plans.told(calls)}.")
+    print(f"{len(calls)} calls in all. No call was made. Together {plans.told(calls)}.")
 
 
 def waiting(given: dict) -> tuple[str, list[dict], str, str]:

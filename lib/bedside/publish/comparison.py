@@ -219,7 +219,9 @@ def compared(runs: list[Compared], at: Path) -> dict[str, pd.DataFrame]:
     import pandas as pd
 
     if not any(run.studies for run in runs):
-        raise BedsideError("these runs have no study with models; make all MODELS=name makes one")
+        raise BedsideError(
+            "these runs have no study with models. Make one with make all MODELS=name."
+        )
     parts: dict[str, list] = {kind: [] for kind in KINDS}
     items = []
     for run in runs:

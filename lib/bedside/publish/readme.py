@@ -38,7 +38,7 @@ def filled() -> dict:
     texts = {page: page.read_text(encoding="utf-8") for page in made}
     for page, text in texts.items():
         if not MADE.search(text):
-            raise BedsideError(f"{paths.rel(page)}: it lacks the marks of what is made")
+            raise BedsideError(f"{paths.rel(page)}: it lacks the marks around generated text")
         texts[page] = MADE.sub(lambda m, page=page: f"{m[1]}\n{made[page].strip()}\n{m[2]}", text)
     return texts | {README: FINDING.sub(_finding, texts[README])}
 

@@ -37,12 +37,12 @@ def verify(profile: str) -> None:
         across.write(pages.merge(profile), folder)
     for name, data in private.items():
         if data:
-            print(f"{name} rests on {', '.join(data)}: built, not compared")
+            print(f"{name} depends on {', '.join(data)}: built, not compared")
     names = sorted({p.relative_to(f) for f in (folder, committed) for p in f.rglob("*.csv")})
     found = {name: differing(committed / name, folder / name) for name in names}
     told = [f"figures/{profile}/{name}: {line}" for name in names for line in found[name]]
     if told:
-        raise BedsideError("\n".join(["what was built differs from what is committed:", *told]))
+        raise BedsideError("\n".join(["the built numbers differ from the committed ones:", *told]))
     print(f"{len(names)} of {len(names)} files of {profile} have the committed numbers")
 
 

@@ -40,9 +40,9 @@ def joined(
         keys = frame.set_index(on).index
         if side in whole and len(lost := keys[~keys.isin(both.set_index(on).index)]):
             names = on if isinstance(on, str) else ", ".join(on)
-            told = f"{len(lost)} of {len(frame)} rows to be joined by {names} have no counterpart"
-            way = "What they belong to is missing, or was named otherwise"
-            raise BedsideError(f"{told}; the first is {lost[0]!r}. {way}")
+            told = f"{len(lost)} of {len(frame)} rows have no counterpart when joined by {names}"
+            way = "Their counterparts are missing or have other names."
+            raise BedsideError(f"{told}. The first is {lost[0]!r}. {way}")
     return both
 
 
@@ -103,7 +103,7 @@ def numbers(frame: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
         given = frame[column].replace("", None)  # other columns may hold arrays
         values = pd.to_numeric(given, errors="coerce").astype(float)
         if (strange := values.isna() & given.notna()).any():
-            raise BedsideError(f"{column} is no number: {_row(frame, strange)}")
+            raise BedsideError(f"{column} isn't a number: {_row(frame, strange)}")
         frame = frame.assign(**{column: values})
     return frame
 

@@ -145,7 +145,7 @@ def _done(op, *parts):
 
 def _refuse(node):
     name = type(node).__name__.lower()
-    raise BedsideError(INSTEAD.get(type(node), f"an expression holds no {name}"))
+    raise BedsideError(INSTEAD.get(type(node), f"an expression can't contain {name}"))
 
 
 def _part(of, name):
@@ -155,7 +155,7 @@ def _part(of, name):
     columns = getattr(of.value if isinstance(of, Rounded) else of, "columns", ())
     if isinstance(of, Mapping) or name in columns:
         return of[name]
-    raise BedsideError(f"there is no {name!r}; columns are {', '.join(map(str, columns))}")
+    raise BedsideError(f"there is no {name!r}. Columns: {', '.join(map(str, columns))}.")
 
 
 def _function(node, names):
@@ -168,4 +168,4 @@ def _function(node, names):
         of = _value(node.value, names)
         if isinstance(of, Rounded | pd.Series | pd.DataFrame):
             return getattr(of, node.attr)
-    raise BedsideError(f"{ast.unparse(node)}() can't be called; {', '.join(METHODS)} can")
+    raise BedsideError(f"{ast.unparse(node)}() can't be called. Allowed: {', '.join(METHODS)}.")

@@ -118,7 +118,7 @@ def _filled(text, folder, cells, sources=SOURCES):
                 value *= -1 if form.startswith("-") else 1
                 return claims.MINUS_ZERO.sub("", format(value, form.removeprefix("-")))
         except ValueError:
-            raise BedsideError(f"{match[0]}: {form!r} is no format of a number") from None
+            raise BedsideError(f"{match[0]}: {form!r} isn't a format for a number") from None
 
     return REFERENCE.sub(number, text)
 

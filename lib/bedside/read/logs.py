@@ -50,21 +50,21 @@ def _rows(path, *_):
     try:
         from inspect_ai.log import read_eval_log
     except ImportError:
-        way = "install its own reader with `.venv/bin/pip install inspect_ai`"
-        raise BedsideError(f"{paths.rel(path)} is a log of Inspect; {way}, or {CSV}") from None
+        way = "Install its own reader with `.venv/bin/pip install inspect_ai`"
+        raise BedsideError(f"{paths.rel(path)} is a log of Inspect. {way}, or {CSV}") from None
     try:
         log = read_eval_log(str(path), resolve_attachments=True, exclude_fields={"events", "store"})
     except Exception as e:  # whatever its reader raises
         fault = f"can't be read as a log of Inspect ({type(e).__name__}: {e})"
-        raise BedsideError(f"{paths.rel(path)} {fault}; give the file unchanged") from e
+        raise BedsideError(f"{paths.rel(path)} {fault}. Give the unchanged file.") from e
     if not log.samples:
-        raise BedsideError(f"{paths.rel(path)} has no sample in it (status: {log.status})")
+        raise BedsideError(f"{paths.rel(path)} contains no sample (status: {log.status})")
     model = " ".join(clean(log.eval.model).split())
     rows = [(f"sample {n}", _row(s, model)) for n, s in enumerate(log.samples, 1)]
     for (item, repeat), n in Counter((r["item"], r["repeat"]) for _, r in rows).items():
         if n > 1:
             both = f"two samples {item!r} of epoch {repeat + 1}"
-            raise BedsideError(f"{paths.rel(path)} has {both}; retry the evaluation, or {CSV}")
+            raise BedsideError(f"{paths.rel(path)} has {both}. Retry the evaluation, or {CSV}")
     return rows
 
 

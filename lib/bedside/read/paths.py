@@ -81,7 +81,7 @@ class Unwritable(BedsideError):
 
 def unwritable(path: Path | str, error: OSError) -> Unwritable:
     """The error of a file that can't be written."""
-    return Unwritable(f"{rel(path)}: can't be written ({why(error)}: what is recorded is kept")
+    return Unwritable(f"{rel(path)}: can't be written ({why(error)}. All recordings are kept.")
 
 
 def why(error: OSError) -> str:
@@ -90,11 +90,11 @@ def why(error: OSError) -> str:
         errno.ENOLCK: "move the checkout to a disk whose files can be locked, such as a local one",
         errno.EMFILE: "allow more open files (ulimit -n)",
         errno.ENFILE: "allow more open files (ulimit -n)",
-        errno.EEXIST: "move away what is there in place of a folder",
-        errno.ENOTDIR: "move away what is there in place of a folder",
+        errno.EEXIST: "move the file that has the folder's name",
+        errno.ENOTDIR: "move the file that has the folder's name",
     }
     way = ways.get(error.errno, "free the disk or fix its permissions")
-    return f"{error.strerror or error}); {way}, then run again"
+    return f"{error.strerror or error}). Please {way}, then run again"
 
 
 def toml(path: Path) -> dict:

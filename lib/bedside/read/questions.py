@@ -52,7 +52,7 @@ def read(source: "str | Path | pd.DataFrame", revision: str = "") -> "pd.DataFra
     if revision and not hub:
         name = FRAME if framed else source
         raise BedsideError(
-            f"REVISION={revision} goes with a data set of the hub, and {name} is none"
+            f"REVISION={revision} is only for a data set of the hub, but {name} isn't one"
         )
     if framed:
         names = list(map(str, source.columns))
@@ -75,12 +75,12 @@ def read(source: "str | Path | pd.DataFrame", revision: str = "") -> "pd.DataFra
         if talk and not talk.startswith("?"):  # else a fault already
             text = "\n\n".join(f"{m['role'].upper()}: {m['content']}" for m in json.loads(talk))
             if row["question"] not in ("", text) or row["system"]:
-                told = "is in place of question and system; leave these two empty"
+                told = "replaces question and system; leave these two empty"
                 table.fault(place, TALK, told)
             row["question"] = text
         table.once(seen, place, row["item"] or place, f"item {row['item']!r}")
         if row["group"] == ALL:
-            table.fault(place, "group", f"{ALL!r} stands for all questions; name it otherwise")
+            table.fault(place, "group", f"{ALL!r} means all questions; choose another name")
     table.close("question")
     talk = [TALK] * any(row.get(TALK) for _, row in table.rows)
     frame = pd.DataFrame([row for _, row in table.rows], columns=[*COLUMNS, *talk])
@@ -142,7 +142,7 @@ def _of_hub(source, revision):
     if revision in MOVES:
         way = "one of its commits or tags, so that the same data can be read again"
         raise BedsideError(
-            f"{source} is not a file; a data set of the hub needs REVISION=..., {way}"
+            f"{source} isn't a file. A data set of the hub needs REVISION=..., {way}"
         )
     name, _, split = source.partition(":")
     try:
@@ -153,7 +153,7 @@ def _of_hub(source, revision):
     if isinstance(rows, dict):
         if len(rows) > 1:
             splits = ", ".join(f"{name}:{split}" for split in rows)
-            raise BedsideError(f"{source} has several splits; name one: {splits}")
+            raise BedsideError(f"{source} has several splits. Name one: {splits}")
         (rows,) = rows.values()
     names = rows.column_names
     known = COLUMNS if "question" in names else (*COLUMNS, TALK)
@@ -194,10 +194,10 @@ def answer_files(given: str | Path) -> list[Path]:
     for name in user_files.names(given):
         path = paths.found(name)
         if not user_files.there(path):
-            raise BedsideError(f"ANSWERS={given}: there is no file {name}")
+            raise BedsideError(f"ANSWERS={given}: no file {name}")
         logged = [p for p in sorted(path.glob("*")) if logs.is_log(p) and p.name not in logs.OTHERS]
         if path.is_dir() and not logged:
-            raise BedsideError(f"ANSWERS={given}: {name} has no log (.eval, .json) in it")
+            raise BedsideError(f"ANSWERS={given}: {name} contains no log (.eval or .json)")
         found += logged or [path]
     return [path.resolve() for path in dict.fromkeys(found)]
 
@@ -224,8 +224,8 @@ def _answers(path, name, asked, repeats):
         if row["item"] not in asked:
             left.setdefault(row["item"], []).append(place.removeprefix("line "))
     if asked and len(left) == len({row["item"] for _, row in rows}):
-        both = f"it has {_few(left)}; the items asked are {_few(asked)}"
-        raise BedsideError(f"{name} answers none of the items that are asked: {both}")
+        both = f"it has {_few(left)}, but the items are {_few(asked)}"
+        raise BedsideError(f"{name} answers none of this study's items: {both}")
     made = []
     for model, repeat in dict.fromkeys((row["model"], row.get("repeat", 0)) for _, row in rows):
         epoch = f", epoch {repeat + 1}" if repeat and not repeats else ""

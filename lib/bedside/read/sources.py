@@ -108,10 +108,10 @@ def fetch(name: str, mirror: Path | str | None = None) -> str:
         part.replace(path)
         forget()
     except OSError as err:
-        way = f"without a network, give MIRROR=DIR, a folder that holds DIR/{inside}"
-        way = f"{mirror} has no {inside}" if mirror else f"{url}; {way}"
+        way = f"without a network, give MIRROR=DIR, a folder with DIR/{inside}"
+        way = f"{mirror} has no {inside}" if mirror else f"The address is {url}; {way}"
         why = f"source {name!r} can't be fetched ({err.strerror or err})"
-        raise SourceError(f"{why}; {way}, or put the file at {paths.rel(path)}") from err
+        raise SourceError(f"{why}. {way}, or put the file at {paths.rel(path)}.") from err
     finally:
         part.unlink(missing_ok=True)
     return "fetched"
@@ -180,7 +180,9 @@ def _verify(name, path):
         if kind in e and (found := digest(path)) != e[kind]:
             with open(path, "rb") as f:
                 if POINTER.match(f.read(200)):
-                    raise fault("is a pointer to a large file, not the file; put the file there")
+                    raise fault(
+                        "is a pointer to a large file, not the file itself. Put the file there."
+                    )
             differs = f"its {NAMES[kind]} is {found[:12]}..., expected {e[kind][:12]}..."
             raise fault(f"is a different file: {differs}; {AGAIN}, or see data/sources.toml")
     suffixes = [s for s in path.suffixes if not s.startswith(".part")]
@@ -188,12 +190,12 @@ def _verify(name, path):
     try:
         frame = formats.read(path, kind, e)
     except UnicodeDecodeError as err:
-        raise fault(f"is not UTF-8 (byte {err.start}); save it as UTF-8") from err
+        raise fault(f"isn't UTF-8 (byte {err.start}). Save it as UTF-8.") from err
     except (ValueError, KeyError, SyntaxError) as err:  # SyntaxError: of XML
         raise fault(f"can't be read as {kind}: {err}") from err
     if missing := [c for c in e.get("columns", []) if c not in frame.columns]:
         lacking, there = (", ".join(map(repr, c)) for c in (missing, list(frame.columns)[:12]))
-        raise fault(f"has no column {lacking}; it has {there}")
+        raise fault(f"has no column {lacking}. Its columns: {there}.")
     if "rows" in e and len(frame) != e["rows"]:
         raise fault(f"has {len(frame)} rows, expected {e['rows']}; {AGAIN}")
     for column, expected in e.get("totals", {}).items():

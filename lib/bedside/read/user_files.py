@@ -66,7 +66,7 @@ class Table:
             head = f"{self.name} has {len(faults)} faults"
             raise BedsideError("\n  ".join([head, *faults[:MOST], *more]))
         if not self.rows:
-            raise BedsideError(f"{self.name} has no {what} in it")
+            raise BedsideError(f"{self.name} contains no {what}")
 
     def filled(self, place: str, row: Mapping[str, str], columns: Iterable[str]) -> None:
         """Note which of these columns are empty in a row."""
@@ -77,7 +77,7 @@ class Table:
     def once(self, seen: dict, place: str, key: Any, what: str, column: str = "item") -> None:
         """Note a key that was seen before; `what` describes it."""
         if (first := seen.setdefault(key, place)) != place:
-            self.fault(place, column, f"{what} is already in {first}; remove one of the two")
+            self.fault(place, column, f"{what} occurs already in {first}; remove one of the two")
 
     def known(self, place: str, names: Sequence[str]) -> bool:
         """Whether no column is lacking; notes those that are, and unknown ones, each once."""
@@ -92,7 +92,7 @@ class Table:
         if TALK in names:  # a conversation is in place of a question
             lacking = [n for n in lacking if n != "question"]
         for name in lacking:
-            self.fault(place, "", f"has no column {name!r}; it has {', '.join(names)}")
+            self.fault(place, "", f"has no column {name!r}. Its columns: {', '.join(names)}")
         return not lacking
 
     def add(self, place: str, values: Mapping[str, Any]) -> None:
@@ -107,7 +107,7 @@ class Table:
             if isinstance(value, bool) or not isinstance(value, str | int | float):
                 kind = {dict: "an object", list: "a list", bool: "true or false"}
                 kind = kind.get(type(value), f"a {type(value).__name__}")
-                self.fault(place, column, f"is {kind}; it must be a text or a number")
+                self.fault(place, column, f"is {kind}, but must be a text or a number")
                 value = f"? {place}"  # reported once: neither as empty nor as repeated
             row[column] = clean(value).strip() if column in NAMES else clean(value)
             if column in NAMES and (len(row[column]) > LONGEST or "\n" in row[column]):
@@ -180,7 +180,7 @@ def of_rows(
     """
     table = Table(name, columns, needed, others)
     if twice := [c for c in names if names.count(c) > 1]:
-        raise BedsideError(f"{name} has two columns {twice[0]!r}; drop one of them")
+        raise BedsideError(f"{name} has two columns {twice[0]!r}. Delete one of them.")
     table.known("row 1", names)
     if table._faults:
         table.stop("row 1", way)
@@ -199,17 +199,17 @@ def text_of(path: Path, table: Table, kinds: Sequence[str] = KINDS) -> str:
             raise BedsideError(f"{name} can't be read: {getattr(e, 'strerror', e)}") from e
         beside = os.listdir(path.parent) if there(path.parent) else []
         near = difflib.get_close_matches(path.name, beside, 1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        raise BedsideError(f"there is no file {name}{hint}") from e
+        hint = f" Did you mean {near[0]}?" if near else ""
+        raise BedsideError(f"No file {name}.{hint}") from e
     if suffix in SPREADSHEETS or data.startswith(b"PK\x03\x04"):
-        raise BedsideError(f"{name} is a spreadsheet; save it as CSV (UTF-8) and give that file")
+        raise BedsideError(f"{name} is a spreadsheet. Save it as CSV (UTF-8) and give that file.")
     if suffix not in kinds:
-        way = "give a .csv file (comma-separated values) or a .jsonl file (an object on each line)"
-        raise BedsideError(f"{name} ends with {suffix or 'nothing'!r}; {way}")
+        way = "Give a .csv file (comma-separated values) or a .jsonl file (an object on each line)."
+        raise BedsideError(f"{name} ends with {suffix or 'nothing'!r}. {way}")
     text = data.decode("utf-8-sig", errors="replace")
     try:
         at = data.decode("utf-8-sig").find("\0")
-        fault = "holds a NUL byte, as in UTF-16 or a damaged file"
+        fault = "has a NUL byte, as in UTF-16 or a damaged file"
     except UnicodeDecodeError as e:
         at = len(data[: e.start].decode(errors="replace"))
         fault = f"is not UTF-8 (byte 0x{data[e.start]:02x})"
@@ -219,7 +219,7 @@ def text_of(path: Path, table: Table, kinds: Sequence[str] = KINDS) -> str:
         )
         table.stop(place, f"{fault}; save it as UTF-8")
     if not text.strip():
-        raise BedsideError(f"{name} is empty; it needs the columns {', '.join(table.needed)}")
+        raise BedsideError(f"{name} is empty. It needs the columns {', '.join(table.needed)}")
     return text
 
 
@@ -238,7 +238,7 @@ def _cells(text, table):
                 table.add(place, dict(zip(header, cells)))
             else:
                 counts = f"{len(cells)} cells, but the header has {len(header)}"
-                way = "put a text that holds a comma in quotation marks"
+                way = "put texts with a comma in quotation marks"
                 table.fault(place, "", f"{counts}; {way}")
             place = f"line {reader.line_num + 1}"
     except csv.Error:
@@ -249,7 +249,7 @@ def _check(header, place, table):
     """Stop at a wrong header, with which every row would be wrong."""
     if len(header) == 1 and (mark := re.search("[;\t|]", header[0])):
         mark = "a tab" if mark[0] == "\t" else repr(mark[0])
-        table.stop(place, f"cells are separated by {mark}; save the file with commas instead")
+        table.stop(place, f"cells are separated by {mark}; separate them by commas")
     table.known(place, header)
     for name in dict.fromkeys(n for n in header if header.count(n) > 1 and n in table.columns):
         table.fault(place, "", f"two columns are named {name!r}")
@@ -267,9 +267,11 @@ def _objects(text, table, rows_of):
         try:
             row = json.loads(line, object_pairs_hook=unique, **as_written)
             if not isinstance(row, dict):
-                raise ValueError('is not an object; write {"item": "...", ...}')
+                raise ValueError('isn\'t an object. Write {"item": "...", ...}')
         except json.JSONDecodeError as e:
-            table.fault(place, "", f"is not JSON (character {e.colno}: {e.msg}); one object a line")
+            table.fault(
+                place, "", f"isn't JSON (character {e.colno}: {e.msg}). Write one object per line."
+            )
         except (ValueError, RecursionError) as e:
             table.fault(place, "", f"can't be read: {e}")
         else:

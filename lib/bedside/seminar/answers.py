@@ -69,7 +69,7 @@ def listed(value):
 def _whole(value):
     made = number(value)
     if made is None or made % 1:
-        raise Wrong(f"write numbers such as 2 and 7; {value!r} is none.")
+        raise Wrong(f"write numbers such as 2 and 7; {value!r} isn't a number.")
     return int(made)
 
 

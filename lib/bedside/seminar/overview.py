@@ -38,9 +38,7 @@ def write(folder: Path | None = None, named: bool = False) -> tuple[Path, str]:
     """
     folder = Path(folder or FOLDER)
     if not folder.is_dir():
-        raise BedsideError(
-            f"there is no folder {folder}: put the class's files into one and name it"
-        )
+        raise BedsideError(f"no folder {folder}: put the class's files into one folder and name it")
     everybody, faults = students(folder, NAMES)
     if not everybody and not faults:
         raise BedsideError(f"nobody has handed in yet: there is no *.json in {paths.rel(folder)}")

@@ -1,11 +1,9 @@
 """A sheet in a notebook: what it shows, its checks, and handing in."""
 
-import asyncio
 import functools
 import html
 import json
 import textwrap
-from concurrent.futures import ThreadPoolExecutor
 
 import pandas as pd
 
@@ -146,9 +144,9 @@ class Sheet:
                 ' folder: sheet.hand_in(my_name, "...").'
             )
         return (
-            f"Handed in: the file {path.name} in the folder {path.resolve().parent}. It holds all"
-            " that you have checked since you opened the sheet, so of several files the last is the"
-            " only one to send. Give it to your instructor; nothing was sent."
+            f"Handed in: the file {path.name} in the folder {path.resolve().parent}. It contains"
+            " everything that you have checked since you opened the sheet. If there are several"
+            " files, give the last one to your instructor. Nothing was sent."
         )
 
     # ---- what sheets show
@@ -198,12 +196,6 @@ def graded(paper, section, model="", judge="lexical"):
     further = frame["model"].isin(settings.profiles()["sample"].get("recorded", {}))
     mine = frame["model"] == model if model else ~further
     return frame[(frame["judge"] == judge) & mine].reset_index(drop=True)
-
-
-def finished(coroutine):
-    """The result of a coroutine, run in a thread because a notebook's own loop runs already."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, coroutine).result()
 
 
 def wrapped(text, width=88):

@@ -179,7 +179,7 @@ def comparison(x: Any) -> Comparison:
     if isinstance(x, Comparison):
         return x
     if np.asarray(x).dtype != bool:
-        raise TypeError(f"{x!r:.60} is no comparison")
+        raise TypeError(f"{x!r:.60} isn't a comparison")
     return Comparison(x, x)
 
 

@@ -58,7 +58,9 @@ def checked(frame: pd.DataFrame, section: str) -> pd.DataFrame:
     checks.complete(made, ROW[:3], ["judge"])
     if (twice := made.duplicated(ROW)).any():
         what = ", ".join(map(str, made.loc[twice, ROW].iloc[0]))
-        raise BedsideError(f"graded_{section}: two rows are {what}; a reply and a judge name one")
+        raise BedsideError(
+            f"graded_{section}: two rows are {what}, but a reply and a judge must identify one row"
+        )
     for status in made["status"].unique():
         choose(status, STATUS, f"status in graded_{section}")
     graded = made["status"] == "graded"
@@ -253,7 +255,7 @@ def nothing(folder: Path, what: str) -> BedsideError:
     """The error of a study whose notebooks have kept nothing in a folder."""
     profile = f" PROFILE={p}" if (p := folder.parent.name) in settings.profiles() else ""
     way = f"`make {folder.name}{profile}`" + " with the settings of this run" * (not profile)
-    return BedsideError(f"{paths.rel(folder)} has no {what}; run {way} first")
+    return BedsideError(f"{paths.rel(folder)} has no {what}. Run {way} first.")
 
 
 def called(folder: Path) -> dict[str, dict]:

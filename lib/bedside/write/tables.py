@@ -138,10 +138,10 @@ def few_note(rows: "pd.DataFrame") -> str:
     counts = rows["low"].isna().all() and (rows["value"].dropna() % 1 == 0).all()
     bare = rows[rows["source"].isin(["raw", "run"]) & rows["value"].notna() & rows["low"].isna()]
     if bare["n"].between(1, stats.LEAST - 1).any() and not counts:
-        return "Numbers without an interval rest on fewer than ten units."
+        return "Numbers without an interval have fewer than ten units."
     bare = bare[bare["n"].between(stats.LEAST, stats.SEVERAL - 1)]
     several = bare["column"].astype(str).str.contains("kappa|alpha|F1").any()
-    return "Kappa, alpha and F1 of fewer than twenty units have no interval." if several else ""
+    return "Kappa, alpha and F1 need twenty units for an interval." if several else ""
 
 
 def no_answer_rows(row: str, why: "pd.Series", what: str = "no answer") -> list[Row]:

@@ -62,7 +62,7 @@ function next() {
 function show() {
   const lesson = data.training.find(t => !trained.has(t.id));
   item = lesson ?? queue[at] ?? null;
-  const before = lesson ? feedback?.given : item && given.get(name(item)), short = "The reply was truncated at its limit. Judge what is there.";
+  const before = lesson ? feedback?.given : item && given.get(name(item)), short = " The reply was truncated at its limit. Judge the text that is shown.";
   entry = {values: new Set(before?.values), type: new Set(before?.type), refused: new Set(before?.refused ? [before.refused] : [])};
   reason.value = before?.reason ?? "";
   source.value = before?.source ?? "";
@@ -89,7 +89,7 @@ function show() {
 const refusing = () => done().filter(i => given.get(name(i)).refused).length;
 function closing() {
   const n = items.length, told = `All ${n} are ${about.settles ? "settled" : "done"}: ${n - refusing()} labelled, ${refusing()} refused.`;
-  return [text(`${told} Thank you. Save the labels as a file with the button above, and send it to whoever gave you this page.`),
+  return [text(`${told} Thank you. Save the labels as a file with the button above, and send it to the person who gave you this page.`),
     text(about.closing)];
 }
 

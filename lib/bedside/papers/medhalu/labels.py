@@ -141,14 +141,14 @@ def fault(r, answer, run, sample):
     if r.hallucinated not in ("yes", "no"):
         return f"hallucinated is {r.hallucinated!r}; write yes or no"
     if r.hallucinated == "no" and (r.type or r.spans):
-        return "it says no, but has a type or spans; remove them or write yes"
+        return '"no" has a type or spans: remove them, or write yes'
     if r.hallucinated == "yes" and (r.type not in kinds or not r.spans):
-        return f"it says yes and needs a type ({', '.join(kinds)}) and at least one span"
+        return f"yes needs a type ({', '.join(kinds)}) and at least one span"
     if answer is None:
         if r.item in sample or run.limit or OURS.match(r.item):
             return ""
         where = "data/sample/medhalu/answers.jsonl or of the built benchmark"
-        return f"no such item; items are those of {where}"
+        return f"no such item. Items are listed in {where}"
     text = " ".join(answer.split())
     missing = [s for s in r.spans if " ".join(s.split()) not in text]
     return f"the span {missing[0]!r} is not in the answer; copy it from there" if missing else ""

@@ -73,7 +73,7 @@ def specify(text, site, item=""):
     """The specified profile (3.2): the site after each mention of radiation, all else unchanged."""
     if not MENTION.search(text):
         raise BedsideError(
-            f"profile {item!r} mentions no radiation, so no site can be added; leave it out"
+            f"profile {item!r} mentions no radiation, so no site can be added. Leave it out."
         )
     return MENTION.sub(lambda m: f"{m[0]} ({site})", text)
 

@@ -69,7 +69,7 @@ def last(folder: Path) -> dict:
     """The manifest of a folder of outputs; BedsideError if it was never built."""
     path = folder / "manifest.json"
     if not path.is_file():
-        raise BedsideError(f"{paths.rel(path)} is missing; `make all` writes it for its PROFILE")
+        raise BedsideError(f"{paths.rel(path)} is missing. `make all` writes it for its PROFILE.")
     return json.loads(path.read_text(encoding="utf-8"))
 
 

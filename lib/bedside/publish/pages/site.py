@@ -26,7 +26,7 @@ def write_site(site: Path) -> Path:
     shutil.rmtree(site, ignore_errors=True)
     for name in notebooks.listed():
         if not notebooks.executed(name, "sample").is_file():
-            raise BedsideError(f"{name}: not executed here yet; run make all first")
+            raise BedsideError(f"{name}: not executed yet. Run make all first.")
         copied = site / "notebooks" / f"{name}.ipynb"
         copied.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(paths.NOTEBOOKS / f"{name}.ipynb", copied)
