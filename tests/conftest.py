@@ -2,6 +2,7 @@
 
 import asyncio
 import csv
+import gc
 import os
 import shutil
 import sys
@@ -53,6 +54,18 @@ def pytest_sessionfinish(session):
         told = session.config.pluginmanager.get_plugin("terminalreporter")
         told.write_line(f"\nERROR: a test wrote or deleted {', '.join(sorted(odd))}", red=True)
         session.exitstatus = 1
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session):
+    """No garbage is looked for while all files are imported."""
+    gc.disable()
+
+
+def pytest_collection_finish(session):
+    """Nor ever among what they imported, which is much and stays."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items):
