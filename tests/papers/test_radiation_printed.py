@@ -125,6 +125,11 @@ def test_weights_of_cells_give_the_mean_recall_over_patients():
         assert weights @ cells == pytest.approx(expected[way]), way
 
 
+def test_lists_are_the_same_whatever_their_order():
+    assert radiation.same(["a", "b"], ["b", "a"]).holds
+    assert not radiation.same(["a", "b"], ["a"]).holds
+
+
 def test_a_share_without_decimals_is_of_a_whole_number_or_not():
     assert radiation.whole_number(33, 3).holds and not radiation.whole_number(40, 3).holds
 
