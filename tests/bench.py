@@ -101,7 +101,7 @@ async def by_client(asked, url):
 
 
 def calls():
-    """Calls beside a loop of openai's client, and their replay: seconds, and their ratio."""
+    """Calls beside a loop of openai's client, and their replay."""
     from bedside.asking import models, store
 
     def ask(mode, folder, count):
@@ -128,10 +128,6 @@ def calls():
             walls, used = zip(*each)
             what = f"{count:,} calls of 50 ms, 100 at a time, {how}"
             show(what, walls, f"; processor {statistics.median(used):.2f} s")
-        pairs = zip(taken["recorded"], taken["client.post"])
-        wall, used = zip(*((a / x, b / y) for (a, b), (x, y) in pairs))
-        told = f"{statistics.median(wall):.2f}, processor {statistics.median(used):.2f}"
-        print(f"recorded to client.post, in the same round: {told}", flush=True)
 
 
 def builds():

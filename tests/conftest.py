@@ -16,6 +16,7 @@ import pytest
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # tests run side by side already
 os.environ["BEDSIDE_MAKE"] = "test"  # variables of `make test` are of no step that tests call
+gc.disable()  # until all files are imported
 pytest.register_assert_rewrite("explorer_page", "raters_labels", "known_lab")
 
 from bedside.asking import registry, store
@@ -56,14 +57,8 @@ def pytest_sessionfinish(session):
         session.exitstatus = 1
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection(session):
-    """No garbage is looked for while all files are imported."""
-    gc.disable()
-
-
 def pytest_collection_finish(session):
-    """Nor ever among what they imported, which is much and stays."""
+    """From here on garbage is looked for, but not among what was imported, which is much."""
     gc.freeze()
     gc.enable()
 

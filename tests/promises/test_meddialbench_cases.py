@@ -159,6 +159,7 @@ def test_a_fact_that_is_kept_back_comes_when_asked_again_and_lies_take_its_place
                 told = [f"{fact}." in a for a in answers((level,) if level else (), fact)]
                 assert told == [k == (first if n in kept else 1) for k in range(1, 5)]
         facts, lies = mine.loc["fabricating", ["facts", "false"]]
+        assert data.false_statements(texts, case.item, ("vague", "fabricating")) == lies
         fact = case.key_items[facts[0] - 1]
         said = " ".join(answers(("fabricating",), fact))
         assert lies and all(lie.rstrip(".") in said for lie in lies[:4]) and fact not in said

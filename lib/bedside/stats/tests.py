@@ -95,9 +95,10 @@ def holm(p_values: ArrayLike) -> np.ndarray:
 
     As statsmodels' multipletests, which collects garbage at each call.
     """
-    p = np.array(p_values, dtype=float)
-    known = p.ndim == 1 and not ((p < 0) | (p > 1)).any()
+    p = np.array(p_values, float)
+    known = p.ndim == 1 and not (abs(p - 0.5) > 0.5).any()
     require((known, "p values must be (m,), between 0 and 1"))
-    order = np.argsort(p)[: np.isfinite(p).sum()]  # NaN comes last
-    p[order] = np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1)).clip(max=1)
+    left = np.arange(np.isfinite(p).sum(), 0, -1)
+    order = np.argsort(p)[: left.size]  # NaN comes last
+    p[order] = np.maximum.accumulate(p[order] * left).clip(max=1)
     return p
