@@ -101,7 +101,7 @@ async def by_client(asked, url):
 
 
 def calls():
-    """Calls beside a loop of openai's client, and their replay: seconds, and their ratio."""
+    """Calls beside a loop of openai's client, and their replay."""
     from bedside.asking import models, store
 
     def ask(mode, folder, count):
@@ -112,27 +112,22 @@ def calls():
         entry = {"provider": "bench", "model": "m", "max_concurrency": 100, "base_url": url}
         registry.entries()["bench"] = registry.as_model("bench", entry)
         asyncio.run(by_client(requests(100), url))  # imports
-        for count, times in ((2000, 3),):
-            taken = {}
-            for _ in range(times):
-                with tempfile.TemporaryDirectory(dir=".") as folder:
-                    for how, made in (
-                        ("recorded", lambda n=count, f=folder: ask("record", f, n)),
-                        ("client.post", lambda n=count: by_client(requests(n, 3), url)),
-                        ("replayed", lambda n=count, f=folder: ask("replay", f, n)),
-                    ):
-                        before = time.process_time()
-                        wall = timed(lambda made=made: asyncio.run(made()), 1)[0]
-                        used = time.process_time() - before
-                        taken.setdefault(how, []).append((wall, used))
-            for how, each in taken.items():
-                walls, used = zip(*each)
-                what = f"{count:,} calls of 50 ms, 100 at a time, {how}"
-                show(what, walls, f"; processor {statistics.median(used):.2f} s")
-            pairs = zip(taken["recorded"], taken["client.post"])
-            wall, used = zip(*((a / x, b / y) for (a, b), (x, y) in pairs))
-            told = f"{statistics.median(wall):.2f}, processor {statistics.median(used):.2f}"
-            print(f"recorded to client.post, in the same round: {told}", flush=True)
+        count, taken = 2000, {}
+        for _ in range(3):
+            with tempfile.TemporaryDirectory(dir=".") as folder:
+                for how, made in (
+                    ("recorded", lambda f=folder: ask("record", f, count)),
+                    ("client.post", lambda: by_client(requests(count, 3), url)),
+                    ("replayed", lambda f=folder: ask("replay", f, count)),
+                ):
+                    before = time.process_time()
+                    wall = timed(lambda made=made: asyncio.run(made()), 1)[0]
+                    used = time.process_time() - before
+                    taken.setdefault(how, []).append((wall, used))
+        for how, each in taken.items():
+            walls, used = zip(*each)
+            what = f"{count:,} calls of 50 ms, 100 at a time, {how}"
+            show(what, walls, f"; processor {statistics.median(used):.2f} s")
 
 
 def builds():

@@ -11,7 +11,6 @@ import io
 import itertools
 import json
 import multiprocessing
-import os
 import re
 import threading
 from pathlib import Path
@@ -59,11 +58,10 @@ def placed(folder, patch):
     registry._read.cache_clear()
 
 
-def hurried(patch, minute=60.0):
-    """Let pauses after a fault be short, and a minute so many seconds."""
+def hurried(patch):
+    """Let pauses after a fault be short."""
     for name in ("PAUSE_S", "LONGEST_PAUSE_S", "FIRST_S", "LONGEST_S"):
         patch.setattr(sending, name, 0.002)
-    patch.setattr(sending, "WINDOW_S", minute)
 
 
 class World:
@@ -157,18 +155,16 @@ class World:
 
     def collect(self, lines):
         """What `collect` prints of lines of results."""
-        return self.command("collect", str(self._results(lines)))
-
-    def _results(self, lines):
         path = self.folder / "results.jsonl"
-        path.write_bytes(b"".join(bytes_of(x) + b"\n" for x in lines))
-        return path
+        content = (x if isinstance(x, bytes) else json.dumps(x).encode() for x in lines)
+        path.write_bytes(b"".join(x + b"\n" for x in content))
+        return self.command("collect", str(path))
 
-    def start(self, items, minute=60.0, **how):
+    def start(self, items, **how):
         """A process of its own that asks; to be waited for, or killed."""
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload([__name__, "openai", "aiohttp"])
-        given = str(self.folder), here.make, list(map(str, items)), minute, how
+        given = str(self.folder), here.make, list(map(str, items)), how
         process = context.Process(target=_asking, args=given)
         process.start()
         return process
@@ -200,17 +196,13 @@ class World:
         return budget.spent()
 
 
-def _asking(folder, make, items, minute, how):
+def _asking(folder, make, items, how):
     tqdm.set_lock(threading.RLock())  # its own is a semaphore, which a kill would leave behind
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TEST_KEY", KEY)
         placed(Path(folder), patch)
-        hurried(patch, minute)
+        hurried(patch)
         patch.setattr(here, "make", make)
-        if "budget_total" in how:
-            asked = [request(i, f"question {i}", max_tokens=20) for i in items]
-            run = bedside.Run("cancer_myth", "03_evaluation", mode="record", models="mine", **how)
-            return asyncio.run(run.ask(asked))
         prompts = {i: f"question {i}" for i in items}
         return bedside.ask(prompts, "mine", **{"mode": "record", "max_tokens": 20, **how})
 
@@ -229,10 +221,6 @@ def spoilt(whole, rng):
             key = rng.choice(list(place) if isinstance(place, dict) else range(len(place)))
         place[key] = copy.deepcopy(rng.choice(NONSENSE))
     return box[0]
-
-
-def bytes_of(line):
-    return line if isinstance(line, bytes) else json.dumps(line).encode()
 
 
 def request(item, prompt, model="mine", form=None, repeat=0, **settings):

@@ -2,6 +2,7 @@
 
 import asyncio
 import csv
+import gc
 import os
 import shutil
 import sys
@@ -15,6 +16,7 @@ import pytest
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # tests run side by side already
 os.environ["BEDSIDE_MAKE"] = "test"  # variables of `make test` are of no step that tests call
+gc.disable()  # until all files are imported
 pytest.register_assert_rewrite("explorer_page", "raters_labels", "known_lab")
 
 from bedside.asking import registry, store
@@ -53,6 +55,12 @@ def pytest_sessionfinish(session):
         told = session.config.pluginmanager.get_plugin("terminalreporter")
         told.write_line(f"\nERROR: a test wrote or deleted {', '.join(sorted(odd))}", red=True)
         session.exitstatus = 1
+
+
+def pytest_collection_finish(session):
+    """From here on garbage is looked for, but not among what was imported, which is much."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items):

@@ -111,41 +111,22 @@ class Faults:
 
 
 @contextlib.contextmanager
-def _written_by(write):
-    """Let the library's files write(file, data)."""
+def full_disk(most):
+    """No file of the library's can hold more than so many bytes."""
 
-    class Other(_File):
+    class Full(_File):
         def write(self, data):
-            return write(self.file, data)
+            room = max(0, most - self.file.tell())
+            if not room and len(data):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            return self.file.write(data[:room])
 
     def opened(file, mode="r", *args, **more):
         made = real(file, mode, *args, **more)
-        return Other(made, None) if set(mode) & set("wax+") and _place() else made
+        return Full(made, None) if set(mode) & set("wax+") and _place() else made
 
     real = open
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(builtins, "open", opened)
         patch.setattr(io, "open", opened)
         yield
-
-
-def full_disk(most):
-    """No file of the library's can hold more than so many bytes."""
-
-    def write(file, data):
-        room = max(0, most - file.tell())
-        if not room and len(data):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return file.write(data[:room])
-
-    return _written_by(write)
-
-
-def short_writes():
-    """Each unbuffered write takes half of what it is given, as a disk may that is nearly full."""
-
-    def write(file, data):
-        raw = isinstance(file, io.RawIOBase)
-        return file.write(data[: (len(data) + 1) // 2] if raw else data)
-
-    return _written_by(write)

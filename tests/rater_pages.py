@@ -28,14 +28,23 @@ def data(page):
     return json.loads(page.split('id="data">')[1].split("</script>")[0])
 
 
+def items(folder, rows, task, rater, **how):
+    """The items on a rater's page."""
+    return data(out(folder, rows, task, [rater], **how)[rater])["items"]
+
+
 def back(folder, name, page, *lines, **head):
-    """Write the file that a rater's page saves, with these labels."""
+    """Write the file that a rater's page saves, with these labels, into folder/back."""
     about = data(page)
     head = {"bedside": "labels", "task": about["task"], "rater": about["about"]["rater"], **head}
-    head = {"hand": about["hand"], **head}
-    folder.mkdir(exist_ok=True)
-    text = "\n".join(map(json.dumps, [head, *lines]))
-    (folder / name).write_text(text, encoding="utf-8")
+    text = "\n".join(map(json.dumps, [{"hand": about["hand"], **head}, *lines]))
+    (folder / "back").mkdir(exist_ok=True)
+    (folder / f"back/{name}.jsonl").write_text(text, encoding="utf-8")
+
+
+def taken(folder):
+    """(What is told of the files in folder/back, how many are refused)."""
+    return handed.taken(folder / "back", folder / "labels")
 
 
 def label(page, n, value="1", at=FIRST, **more):
@@ -56,8 +65,8 @@ def said(page, say):
 def answer(folder, rows, task, rater, say, **how):
     """Have a rater label a whole page, and take it in; return the page's data."""
     page = out(folder, rows, task, [rater], **how)[rater]
-    back(folder / "back", f"{rater}.jsonl", page, *said(page, say))
-    told, refused = handed.taken(folder / "back", folder / "labels")
+    back(folder, rater, page, *said(page, say))
+    told, refused = taken(folder)
     assert not refused, told
-    (folder / "back" / f"{rater}.jsonl").unlink()
+    (folder / f"back/{rater}.jsonl").unlink()
     return data(page)

@@ -4,7 +4,7 @@ The items are in tests/before, whose README says what each is and how it was mad
 own gets an item, and then the commands that its user would give.
 """
 
-import csv
+import functools
 import json
 import os
 import shutil
@@ -13,6 +13,7 @@ import sys
 import zipfile
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from bedside import annotation
@@ -77,39 +78,31 @@ def checkout(tmp_path):
         yield lambda item: Checkout(tmp_path / "checkout", item, endpoint)
 
 
-def rows(path):
-    """A CSV file's rows without empty cells, numbers at eight digits."""
-    with open(path, encoding="utf-8-sig", newline="") as file:
-        return [{k: shown(v) for k, v in row.items() if v} for row in csv.DictReader(file)]
+def rows(*files):
+    """The rows of CSV files."""
+    return pd.concat([pd.read_csv(file).assign(file=file.name) for file in files])
 
 
-def shown(text):
-    try:
-        return f"{float(text):.8g}"
-    except ValueError:
-        return text
+def computed(*tables):
+    """What a run computed: value, n and unscored; intervals have another formula since."""
+    made = rows(*tables)
+    bounds = made["column"].str.contains(" if unscored were ")  # which are columns by now
+    made = made[(made["source"] == "run") & ~bounds].fillna({"unscored": 0})
+    return made.set_index(["file", "row", "column"])[["value", "n", "unscored"]].sort_index()
 
 
-def numbers(folder, *names):
-    """{(file, row, column, source): value, n, unscored}; intervals have another formula since."""
-    labels, made = ("row", "column", "source"), {}
-    for name in names:
-        for r in rows(folder / name):
-            if r.get("source") == "published" or " if unscored were " in r.get("column", ""):
-                continue  # printed ones are as the papers have them; bounds are columns by now
-            key = name, *(r.get(k) for k in labels)
-            made[key] = r.get("value"), r.get("n"), r.get("unscored") or "0"
-    return made
+same = functools.partial(pd.testing.assert_frame_equal, check_dtype=False, rtol=1e-8)
 
 
 def test_a_run_is_replayed_without_a_call_to_the_same_numbers_and_can_be_compared(checkout):
     made = checkout("run")
-    folder, name = made.folder / "figures/runs/before/meddialbench", "table2_baseline.csv"
-    before = {k: v for k, v in numbers(folder, name).items() if k[-1] == "run"}
+    runs = made.folder / "figures/runs"
+    table = runs / "before/meddialbench/table2_baseline.csv"
+    before = computed(table)
     made.notebook("before", "replay")
-    now = {k: v for k, v in numbers(folder, name).items() if k[-1] == "run"}
-    assert now == before != {} and not made.endpoint.bodies
-    shutil.copytree(made.folder / "figures/runs/before", made.folder / "figures/runs/twin")
+    same(computed(table), before)
+    assert len(before) and not made.endpoint.bodies
+    shutil.copytree(runs / "before", runs / "twin")
     made.command("compare", "before twin")
     (page,) = (made.folder / "figures/compared").glob("*/index.html")
     text = page.read_text(encoding="utf-8")
@@ -131,15 +124,16 @@ QUESTIONS = {"QUESTIONS": BEFORE / "questions.csv", "MODELS": "scripted other"}
 def test_an_own_study_with_labels_has_the_same_numbers(checkout):
     made = checkout("own")
     folder = made.folder / "figures/own/before"
-    tables = sorted(p.name for p in folder.glob("table_*.csv"))
-    before, verdicts = numbers(folder, *tables), rows(folder / "verdicts.csv")
-    assert "table_corrected.csv" in tables
+    tables = sorted(folder.glob("table_*.csv"))
+    before, verdicts = computed(*tables), rows(folder / "verdicts.csv")
+    assert "table_corrected.csv" in {path.name for path in tables}
     for path in folder.iterdir():
         path.unlink()
     given = {"JUDGE": "scripted", "LABELS": BEFORE / "grades.csv", "MODE": "replay"}
     made.command("study", NAME="before", **QUESTIONS, **given)
-    assert numbers(folder, *tables) == before and not made.endpoint.bodies
-    assert rows(folder / "verdicts.csv") == verdicts
+    same(computed(*tables), before)
+    same(rows(folder / "verdicts.csv"), verdicts)
+    assert not made.endpoint.bodies
     assert "8 labelled" in (folder / "index.html").read_text(encoding="utf-8")
 
 
@@ -154,16 +148,14 @@ def test_raters_files_from_page_and_notebook_are_compared(checkout):
 
 
 def test_a_class_that_had_its_teachers_edition_is_checked(checkout):
-    made = checkout("seminar")
-    folder = made.folder / "handed_in"
+    folder = (made := checkout("seminar")).folder / "handed_in"
     files = [json.loads(p.read_text(encoding="utf-8")) for p in folder.glob("*.json")]
     made.command("class", folder)
-    found = {r["student"]: r for r in rows(folder / "class.csv")}
-    assert set(found) == {"Blue heron", "Red fox"} == {f["pseudonym"] for f in files}
+    found = rows(folder / "class.csv").set_index("student")
+    assert {*found.index} == {"Blue heron", "Red fox"} == {f["pseudonym"] for f in files}
     for file in files:
-        said = {n: a["state"] for n, a in file["answers"].items()}
-        checked = {n: found[file["pseudonym"]].get(f"cancer_myth {n} check") for n in said}
-        assert len(said) == 8 and checked == said
+        said = {f"cancer_myth {n} check": a["state"] for n, a in file["answers"].items()}
+        assert len(said) == 8 and found.loc[file["pseudonym"], [*said]].to_dict() == said
 
 
 def test_a_batch_under_way_is_collected(checkout):

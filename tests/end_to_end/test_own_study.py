@@ -10,10 +10,8 @@ import sys
 import pandas as pd
 import pytest
 
-from bedside.asking.replies import VERDICT_TOKENS
-from bedside.build import notebooks
 from bedside.read import paths, surroundings
-from bedside.read.surroundings import here, within
+from bedside.read.surroundings import within
 from browser import violations, watched
 from conftest import completion
 
@@ -103,16 +101,6 @@ def test_two_models_and_a_judge_from_file_to_page_and_again(checkout, root, endp
     assert (folder / "verdicts.csv").read_bytes() == before
 
 
-def test_the_bundled_ten_by_replay(tmp_path, monkeypatch):
-    """As it is committed the notebook needs no model and no network."""
-    monkeypatch.setattr(here, "figures", str(tmp_path))
-    notebooks.execute(paths.NOTEBOOKS / "own_study.ipynb", tmp_path / "out.ipynb", {})
-    scores = pd.read_csv(tmp_path / "own/ten_questions/table_scores.csv")
-    everything = scores[scores["column"] == "all: right, %"].set_index("row")
-    assert everything["n"].to_dict() == {"smollm2-135m": 10, "written (from answers.csv)": 10}
-    assert (tmp_path / "own/ten_questions/table_pairs.csv").is_file()
-
-
 def test_the_lines_of_the_documentation_print_what_it_says(tmp_path, monkeypatch):
     text = (paths.ROOT / "docs/own_study.md").read_text(encoding="utf-8")
     code, printed = re.search(r"```python\n([^`]*?)```\n\n```\n(.*?)```", text, re.S).groups()
@@ -128,7 +116,7 @@ def test_the_lines_of_the_documentation_print_what_it_says(tmp_path, monkeypatch
 
 
 def test_the_script_of_the_documentation(root, endpoint, tmp_path):
-    """A hundred questions to two models, graded and drawn; then the same without a call."""
+    """A hundred questions to two models, graded and drawn."""
     text = (paths.ROOT / "docs/own_study.md").read_text(encoding="utf-8")
     code = re.search(r"```python\n([^`]*range\(100\)[^`]*)```", text)[1]
     with open(root / "data/models.toml", "a", encoding="utf-8") as file:
@@ -146,13 +134,12 @@ def test_the_script_of_the_documentation(root, endpoint, tmp_path):
 
     endpoint.script = reply
     environment = {**os.environ, "BEDSIDE_ROOT": str(root), "PYTHONPATH": str(root / "lib")}
-    for _ in range(2):
-        done = subprocess.run(
-            [sys.executable, "-c", code],
-            **{"cwd": tmp_path, "env": environment, "capture_output": True, "text": True},
-        )
-        assert done.returncode == 0, done.stderr
-        assert re.search(r"large +1\.0 +100\nsmall +0\.0 +100", done.stdout), done.stdout
-        assert len(endpoint.bodies) == 400 and (tmp_path / "sevens.png").stat().st_size > 5000
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        **{"cwd": tmp_path, "env": environment, "capture_output": True, "text": True},
+    )
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"large +1\.0 +100\nsmall +0\.0 +100", done.stdout), done.stdout
+    assert len(endpoint.bodies) == 400 and (tmp_path / "sevens.png").stat().st_size > 5000
     rows = pd.read_csv(root / "figures/own/sevens/table_pairs.csv").set_index("column")
     assert rows.loc["difference, points", "value"] == 100

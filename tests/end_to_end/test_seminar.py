@@ -247,9 +247,11 @@ def test_the_marking_guide_has_every_task_and_what_is_right(built):
     assert "sensitivity 0 825" in text  # by hand: 33 / 40
 
 
-def test_slides_guide_and_demonstration_are_accessible(built, browser):
+def test_slides_guide_and_demonstration_are_accessible_and_each_slide_fits_a_screen(built, browser):
     for path in sorted(built.parent.rglob("*.html")):
-        with watched(browser) as page:
+        with watched(browser, height=720) as page:
             page.goto(path.as_uri())
             assert not violations(page), path.name
+            tall = "[...document.querySelectorAll('section')].findIndex(s => s.offsetHeight > 720)"
+            assert not path.name.endswith("slides.html") or page.evaluate(tall) == -1, path.name
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path.name

@@ -10,11 +10,9 @@ import pytest
 
 import bedside
 from bedside import BedsideError
-from bedside.build import settings
 from bedside.publish import readme
 from bedside.read import paths
 from bedside.read.surroundings import here
-from bedside.write import frames
 
 PAGE = readme.API.read_text(encoding="utf-8")
 RECIPES = re.findall(r"^```python\n(>>>(?:[^`].*\n)+)```", PAGE, re.M)
@@ -34,20 +32,12 @@ def checkout(tmp_path, monkeypatch):
     plt.close("all")
 
 
-def lacks_texts(code):
-    """Whether code reads more than the committed files, and `make all` hasn't kept it here."""
-    read = re.search(r"bedside\.(calls|graded)\((?!.*texts=False)", code)
-    return read and frames.missing(settings.figures() / "sample")
-
-
 LONG = "bedside.study("
 MARKED = [pytest.param(c, marks=[pytest.mark.slow] * (LONG in c)) for c in RECIPES]
 
 
 @pytest.mark.parametrize("code", MARKED)
 def test_a_recipe_gives_what_the_page_says(code, checkout):
-    if lacks_texts(code):
-        pytest.skip("needs the texts that `make all` keeps")
     told, options = [], doctest.NORMALIZE_WHITESPACE
     test = doctest.DocTestParser().get_doctest(code, {"bedside": bedside}, "recipe", None, 0)
     found = doctest.DocTestRunner(optionflags=options).run(test, out=told.append)
@@ -59,7 +49,7 @@ def test_each_name_has_an_example_that_gives_what_the_page_says(checkout):
         known = {"bedside": bedside}
         exec(section.get("before", ""), known)
         for name, (example, result) in section["names"].items():
-            if LONG in example or lacks_texts(example):
+            if LONG in example:
                 continue
             found = eval(example, known)
             assert not result or repr(found) == result, name
@@ -86,16 +76,7 @@ def test_importing_it_loads_none_of_its_rooms_and_a_broken_one_is_named():
     assert "bedside.stats" in done.stderr.splitlines()[-1]
 
 
-def test_data_tables_and_claims_are_those_of_the_files(tmp_path, monkeypatch):
-    every = bedside.load("cancer_myth")
-    assert "cancer_myth_labelled" in every and "cancer_myth_released" not in every
-    assert every["cancer_myth_labelled"].equals(bedside.load("cancer_myth_labelled"))
-    rows = bedside.table("radiation", "table1_free_form")
-    first = rows.loc[0, ["row", "column", "source", "value", "low", "n"]]
-    assert first.tolist() == ["LLaMA-3.1-8B", "Precision", "published", 0.15, 0.13, 21]
-    assert len(bedside.published("radiation")) > len(bedside.published("radiation", "Table 1")) > 0
-    made = bedside.claims("medhalu", "public")
-    assert set(made["paper"]) == {"medhalu"} and made["verdict"].str.len().min() > 0
+def test_claims_and_tables_that_were_not_made_name_the_command(tmp_path, monkeypatch):
     monkeypatch.setattr(here, "figures", str(tmp_path))
     for ask in (lambda: bedside.claims("medhalu"), lambda: bedside.table("medhalu", "table_x")):
         with pytest.raises(BedsideError, match="Run `make medhalu PROFILE=sample` first"):

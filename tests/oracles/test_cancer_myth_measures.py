@@ -180,12 +180,3 @@ def test_algorithm_1_takes_what_it_says(seed):
     assert generation.balance(items.head(0), 5, 2, rng).empty
     with pytest.raises(ValueError, match="rumour"):
         generation.balance(items.assign(category="rumour"), 5, 2, rng)
-
-
-def test_algorithm_1_draws_all_alike():
-    """Of 6 and 2 questions one of each category, then two of the 6 that are left."""
-    items = pd.DataFrame({"category": [KINDS[0]] * 6 + [KINDS[1]] * 2, "generator": "g"})
-    rng = np.random.default_rng(0)
-    taken = [i for _ in range(100) for i in generation.balance(items, 4, 1, rng).index]
-    large, small = 1 / 6 + 5 / 6 * 2 / 6, 1 / 2 + 1 / 2 * 2 / 6
-    assert np.bincount(taken) / 100 == pytest.approx([large] * 6 + [small] * 2, abs=0.2)

@@ -55,7 +55,7 @@ def test_accuracy_is_the_share_right_of_what_is_scored_with_bounds_for_the_rest(
 
 def test_changes_are_paired_by_case_with_exact_tests_corrected_over_all():
     done = world()
-    for column in ("correct", "coverage", "turns"):
+    for column in ("correct", "turns"):
         values, p = by(done, column), {}
         made = scores.changes(done, column).set_index(["model", "configuration"])
         assert {*made.index} == {key for key in values if key[1] != "baseline"}

@@ -15,6 +15,7 @@ from bedside.papers.meddialbench.printed import (
     SCALES,
     N,
     beyond,
+    contrast,
     counts,
     excess,
     marks,
@@ -111,3 +112,9 @@ def test_a_mean_of_ratios_lies_between_its_ends():
         turns, covered = rng.integers(1, 21, 400), rng.random(400)
         low, high = ends(turns.mean(), covered.mean(), 20)
         assert low <= (covered / turns).mean() <= high
+
+
+def test_a_contrast_of_one_cell_has_its_interval():
+    one = counts().stack()[:1]
+    known = stats.wilson(int(one.item()), N)
+    assert contrast(one * 0 + 1)[:3] == pytest.approx([100 * v for v in known[:3]])

@@ -64,6 +64,9 @@ def test_rates_give_the_scores_that_they_are_behind_and_widen_with_the_sample(ru
         assert (s + c) / 2 == pytest.approx(T6.value.R[d].to_numpy())
     ends = [x.to_numpy() for x in (wide.low, at.low, at.value, at.high, wide.high)]
     assert (np.diff(ends, axis=0) >= 0).all() and (ends[1] < ends[3]).all()
+    T7 = medhalu.rounded_table(run, "Table 7")  # medians have one decimal
+    for score, off in (("Mean", 0.005), ("Med", 0.05)):
+        assert (T7.high - T7.value)[score].to_numpy() == pytest.approx(off)
     pooled = medhalu.pooled(T6, n)
     assert pooled.low["GPT-4"] < 0.5550 and pooled.high["GPT-4"] > 0.5573  # matrices that print so
     whole, of = n.sum(), at.value.loc["Experts"].unstack()

@@ -86,6 +86,7 @@ def test_a_comparison_is_yes_no_or_open():
         (every(x < 0.8) | some(x > 0.8), True),
         (~every(x < 0.8), True),
         (every(pd.Series([True, False])), False),
+        (most(pd.Series([True, True, False, False, False])), False),
     ):
         assert found.holds is holds, found
     assert every(x > 0.4).told == "2 of 3, not c (0.25 to 0.81)"

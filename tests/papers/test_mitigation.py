@@ -11,7 +11,7 @@ from bedside.asking import models, registry
 from bedside.asking.registry import StopRun
 from bedside.judging import judges
 from bedside.papers.cancer_myth import data, study
-from bedside.papers.cancer_myth.v2 import optimiser, scores
+from bedside.papers.cancer_myth.v2 import methods, optimiser, scores
 from bedside.papers.cancer_myth.v2.agents import multi_agent
 from bedside.papers.cancer_myth.v2.items import split
 from conftest import SILENT, completion, with_fields
@@ -54,7 +54,7 @@ def agents(levels, silent=(), agree_after=1):
     rounds = itertools.count(1)
 
     def script(n, body):
-        system, user = (m["content"] for m in body["messages"])
+        system, user = (body["messages"][k]["content"] for k in (0, -1))
         for opening, word, reply in silent:
             if system.startswith(opening) and word in user:
                 return reply
@@ -134,6 +134,15 @@ def test_a_recruited_panel_discusses_and_teams_work_in_turn(
         assert last.index("the lead of first") < last.index("the lead of last")
     else:
         assert "the moderator of the discussion:" in last and "a nurse:" not in last
+
+
+@pytest.mark.parametrize("few, n", [(2, 2), (0, 3)])
+def test_agents_get_the_first_few_questions_and_other_methods_all(run, endpoint, few, n):
+    endpoint.script = agents({"?": "basic"})
+    asked = methods.answered(run, {"served": "Be careful."}, {"Cancer-Myth": ITEMS}, few, 9)
+    sizes = {method: len(rows) for method, rows in asyncio.run(asked).items()}
+    others = dict.fromkeys(("plain", "precautionary", "gepa"), 3)
+    assert sizes == others | {"multi_agent": n, "multi_agent_monitor": n}
 
 
 # ---- the optimiser of instructions

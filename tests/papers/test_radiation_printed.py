@@ -99,6 +99,12 @@ def test_recalls_that_can_and_can_not_hold_together():
     assert misfit(0.9, "effects") == pytest.approx(expected, abs=1e-5)
 
 
+def test_recalls_fit_alone_or_with_tables_1_to_4_or_not():
+    for alone, whole, holds in ((0.1, 0.1, False), (0, 0.1, None), (0, 0, True)):
+        row = {"six": "levels", "seven": "levels", "model": "M", "alone": alone, "whole": whole}
+        assert agreement.fit(pd.DataFrame([row]), "levels").holds is holds
+
+
 def test_weights_of_cells_give_the_mean_recall_over_patients():
     sites, names = ["a", "a", "b"], ["site", "onset", "frequency"]
     rows = [("a", "early", "rare"), ("a", "early", "common"), ("a", "early", "common")]
@@ -117,6 +123,11 @@ def test_weights_of_cells_give_the_mean_recall_over_patients():
     for way in agreement.WAYS:
         weights = agreement.weights(count, share, "early", way)
         assert weights @ cells == pytest.approx(expected[way]), way
+
+
+def test_lists_are_the_same_whatever_their_order():
+    assert radiation.same(["a", "b"], ["b", "a"]).holds
+    assert not radiation.same(["a", "b"], ["a"]).holds
 
 
 def test_a_share_without_decimals_is_of_a_whole_number_or_not():

@@ -1,4 +1,6 @@
-"""Rows, raters' files and tables of labels, for tests of raters."""
+"""Rows with what raters must not see, tasks of the tests' own, and tables of labels as frames."""
+
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -7,17 +9,17 @@ import pytest
 from bedside import annotation
 from bedside.annotation import log, raters, tasks
 from bedside.annotation.blind import alias
+from bedside.annotation.labelling import Task
 from bedside.asking.store import digest
 from bedside.publish.judged_items import text
+from bedside.read import paths
 from rater_pages import record
 
-PAPER = {
-    "presupposition": "cancer_myth",
-    "hallucination": "medhalu",
-    "adherence": "meddialbench",
-    "diagnosis": "meddialbench",
-}
-SECTION = {"hallucination": "2.2 answers"}
+KNOWN = paths.toml(Path(__file__).with_name("labels.toml"))
+TASKS = [name for name in tasks() if name != "own"]  # own studies are elsewhere
+SECRET = "SENTINEL"  # is wherever a rater must not look
+BURN = "Rest. Iron heals\nburns."
+DIALOGUE = KNOWN["dialogue"]
 
 
 @pytest.fixture
@@ -25,14 +27,54 @@ def rng():
     return np.random.default_rng(1)
 
 
-def row(id, task="diagnosis", reply="a reply", **other):
-    made = dict(id=id, item=id, unit=id, paper=PAPER[task], model="m", configuration="c")
-    made |= dict(section=SECTION.get(task, "4 consultations"), category="cooperative", title="t")
-    made |= dict(shared=[text("Question", "why?")], reply=reply, reply_status="", blocks=[])
-    return made | {"verdicts": [], "more": [], "human": []} | other
+def row(item, task="presupposition", **other):
+    """A row of a task, `own` among them, with a secret in all that names or judges the reply."""
+    paper, section = ("medhalu", "9 own") if task == "own" else _place(tasks()[task])
+    names = ("model", "configuration", "category", "title", "beside")
+    said = dict.fromkeys(("judge", "task", "value", "raw", "reason", "by", "type"), SECRET)
+    said |= {"status": "graded", "right": True}
+    made = dict(id=item, paper=paper, section=section, item=item, unit=item, reply=f"reply {item}")
+    made |= dict.fromkeys(names, SECRET) | dict(reply_status="", truncated=False, blocks=[])
+    made |= {"shared": [text("Question", f"question {item}")], "human": [said]}
+    return made | {"verdicts": [said], "more": [said]} | other
 
 
-def write(folder, task, rater, row, value, check=False, **other):
+def _place(task):
+    return task.paper, task.sections[0]
+
+
+def many(n, task="presupposition", **other):
+    return [row(f"i-{i:03d}", task, **other) for i in range(n)]
+
+
+def items_of(name):
+    """Items with what is right, as a task's training and checks are."""
+    return [{"shared": [text("Question", "so?")], **item} for item in KNOWN[name]]
+
+
+def _fields(of):
+    return {k: tuple(map(tuple, v)) if k in TUPLES else v for k, v in KNOWN[of].items()}
+
+
+TUPLES = ("choices", "types", "background")
+SPANS = _fields("spans") | {"reason_for": ("yes",), "source_for": ("yes",)}
+SPANS["training"] = lambda: items_of("training")
+ABOUT = _fields("about")
+
+
+@pytest.fixture
+def own(monkeypatch):
+    """A function that makes a task of this test's own known."""
+    known = _fields("own") | {"sections": ("9 own",), "shows": ("Question",), "record": dict}
+
+    def make(**given):
+        monkeypatch.setitem(tasks(), "own", Task(**known | given))
+        return tasks()["own"]
+
+    return make
+
+
+def write(folder, rater, row, value, task="presupposition", check=False, **other):
     """A label on disk; check: of a repetition."""
     about = {"paper": row["paper"], "item": row["item"], "task": task, "group": "expert"}
     about |= {"value": value, "at": "2026-01-01", "check": check}
@@ -40,44 +82,35 @@ def write(folder, task, rater, row, value, check=False, **other):
     log.append(folder / task / f"{rater}.jsonl", [record(alias(row["id"]), rater, **about | other)])
 
 
-def given(table, again=(), part=""):
-    """Labels {rater: {id: value}} as a frame; `again` holds (rater, id, value) of repetitions.
-
-    A value that is one of REFUSALS is a refusal.
-    """
-    every = [(rater, id, v, False) for rater, mine in table.items() for id, v in mine.items()]
-    every += [(*label, True) for label in again]
-    lines = [
-        {
-            **dict.fromkeys(raters.LABEL, ""),
-            "rater": rater,
-            "id": id,
-            "unit": id,
-            "value": None if value in raters.REFUSALS else value,
-            "refused": value if value in raters.REFUSALS else "",
-            "repetition": repetition,
-            "part": part,
-            "seconds": 3.0,
-        }
-        for rater, id, value, repetition in every
+def frame_of(labels, part=""):
+    """(rater, id, value, whether a repetition) each as a frame; some values are refusals."""
+    made = [
+        dict.fromkeys(raters.LABEL, "")
+        | {"rater": rater, "id": id, "unit": id, "part": part, "repetition": again, "seconds": 3.0}
+        | {"value": None if value in raters.REFUSALS else value}
+        | {"refused": value if value in raters.REFUSALS else ""}
+        for rater, id, value, again in labels
     ]
-    return pd.DataFrame(lines, columns=raters.LABEL).astype({"repetition": bool})
+    return pd.DataFrame(made, columns=raters.LABEL).astype({"repetition": bool})
+
+
+def given(table, part=""):
+    """Labels as a frame, from a table: a line an item, a column a rater.
+
+    first/again: a label and that of the repetition; `-` is none.
+    """
+    (_, *names), *lines = (line.split() for line in table.strip().splitlines())
+    return frame_of(
+        [
+            (rater, id, value, bool(again))
+            for id, *cells in lines
+            for rater, cell in zip(names, cells, strict=True)
+            for again, value in enumerate(cell.split("/"))
+            if value != "-"
+        ],
+        part,
+    )
 
 
 def cells(rows):
     return {(r.row, r.column): (r.value, r.low, r.high, r.n) for r in rows.itertuples()}
-
-
-SAID = {True: "yes, hallucinated", False: "no, right", None: ""}
-
-
-def judged_rows(model, said):
-    """Rows of a model's answers, each with a verdict of the judge j: yes, no or none."""
-
-    def verdict(yes):
-        return {"judge": "j", "status": "refused" if yes is None else "graded", "value": SAID[yes]}
-
-    return [
-        row(f"{model}{k}", "hallucination", f"{model} {k}", model=model, verdicts=[verdict(yes)])
-        for k, yes in enumerate(said)
-    ]

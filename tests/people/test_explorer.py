@@ -1,7 +1,6 @@
-"""The failure explorer: its file, a walk through its page, and its numbers beside the tables'."""
+"""The failure explorer: its file, walks through its page, and its numbers beside the tables'."""
 
 import base64
-import gzip
 import hashlib
 import json
 import re
@@ -9,47 +8,28 @@ import shutil
 
 import explorer_page
 import pytest
-from explorer_page import (
-    HOSTILE,
-    QUESTION,
-    SYSTEM,
-    block,
-    call,
-    choose,
-    counts,
-    document,
-    exported,
-    four_papers,
-    go,
-    hostile_row,
-    ids,
-    inert,
-    load,
-    marked,
-    message,
-    opened,
-    pressed,
-    row,
-    saved,
-    search,
-)
+import walks
+from explorer_page import HOSTILE, document, named, row
 
 from bedside import BedsideError, explorer, stats
 from bedside import __main__ as steps
+from bedside.asking import store
 from bedside.explorer import counts as counted
 from bedside.publish import judged_items
+from bedside.read import paths
 from bedside.read.surroundings import here
-from browser import violations, watched
+from bedside.write import tables
+from browser import watched
 from judged import kept_in
 
-shown = explorer_page.shown  # a fixture
+explore = explorer_page.explore  # a fixture
 
 
 # ---- the file
 
 
 def test_a_page_holds_its_document_and_runs_no_script_but_its_own():
-    made = four_papers()
+    made = named("everything")
     text = explorer.html(made)
     assert text == explorer.html(json.loads(json.dumps(made)))
     found, rest = explorer.read(text)
@@ -61,8 +41,8 @@ def test_a_page_holds_its_document_and_runs_no_script_but_its_own():
     assert "default-src 'none'" in policy and "unsafe-eval" not in policy
     outside = re.sub(r"<(script|style).*?</\1>", "", text, flags=re.S)
     assert not re.search(r"<(link|img|iframe)\b|\bsrc=|href=\"(?!#main|\w+\.html)", outside)
-    told = "a < b & </title><script>"
-    head = explorer.html(document([row(reply="\ud800 half")], about=told, profile="p\udfff"))
+    about = "a < b & </title><script>"
+    head = explorer.html(document([row(reply="\ud800 half")], about=about, profile="p\udfff"))
     assert "a &lt; b &amp; &lt;/title&gt;&lt;script&gt;" in head and "p\ufffd" in head
 
 
@@ -96,24 +76,14 @@ def test_after_one_study_alone_a_run_has_an_explorer_and_the_sample_keeps_its_ow
 # ---- numbers beside the page
 
 
-def judged(item, model, **rights):
-    """A row with judges' verdicts: right, wrong or, for None, unparsed."""
-    verdicts = [
-        judged_items.verdict(judge, "unparsed" if right is None else "graded", str(right), right)
-        for judge, right in rights.items()
-    ]
-    texts = {"id": f"{item}/{model}", "item": item, "unit": str(item), "model": model}
-    return dict.fromkeys(judged_items.ROW, "") | texts | {"verdicts": verdicts, "human": []}
-
-
 def test_failures_are_shares_of_what_was_scored_with_intervals_of_units():
     wrong = [n % 3 == 0 for n in range(24)]
-    rows = [judged(n, "a", j=not w) for n, w in enumerate(wrong)]
-    for n, one in enumerate(rows):
-        one |= {"paper": f"p{n % 2}", "unit": f"u{n // 4}"}
-    rows += [judged(n, model, j=None) for n, model in enumerate("ab")]
+    rows = [  # a unit is one within its paper: twelve of them
+        row(f"p{n % 2}", f"{n}", "a", unit=f"u{n // 4}", verdicts=[("j", "x", not w)])
+        for n, w in enumerate(wrong)
+    ]
+    rows += [row(item="none", model=model, verdicts=[("j", "")]) for model in "ab"]
     found = counted.failures(judged_items.frame({"rows": rows}), "model")
-    # a unit is one within its paper: twelve of them
     share = stats.share(wrong, [f"p{n % 2} u{n // 4}" for n in range(24)])
     assert found.loc["a"].tolist() == [*(100 * x for x in share[:3]), 24, 1]
     assert found.loc["b"].isna().sum() == 3 and found.loc["b"].tolist()[3:] == [0, 1]
@@ -122,90 +92,125 @@ def test_failures_are_shares_of_what_was_scored_with_intervals_of_units():
 
 
 def test_judges_disagree_where_both_graded():
-    content = {
-        "rows": [
-            judged(1, "a", j=True, k=True),
-            judged(2, "a", j=True, k=False),
-            judged(3, "a", j=True, k=None),
-            judged(4, "b", m=True),
-        ]
-    }
-    ((pair, (both, differing)),) = counted.disagreements(judged_items.frame(content)).items()
+    pairs = {"1": "tt", "2": "tf", "3": "t"}
+    rows = [
+        row(item=i, verdicts=[(judge, v, v == "t") for judge, v in zip("jk", said)])
+        for i, said in pairs.items()
+    ]
+    rows.append(row(item="4", verdicts=[("m", "t", True)]))
+    ((pair, (both, differing)),) = counted.disagreements(judged_items.frame({"rows": rows})).items()
     assert (pair, both) == ("j and k", 2)
-    assert differing.to_dict("index") == {"2/a": {"j": "True", "k": "False"}}
+    assert differing.to_dict("index") == {rows[1]["id"]: {"j": "t", "k": "f"}}
     assert counted.disagreements(judged_items.frame({"rows": []})) == {}
 
 
-# ---- a walk
+# ---- walks
 
 
-def everything():
-    """Twelve rows of four papers, one with what was sent, and one whose texts are all hostile."""
-    made = four_papers()
-    bad = HOSTILE[0] + HOSTILE[1]
-    made["rows"] += [row(item="sent", reply="=1+1", calls=["k1"]), hostile_row(0, bad)]
-    long = {"reply": "x" * 3000, "title": "Question i1 " + "y" * 300, "category": "z" * 200}
-    made["rows"][0] |= long
-    made["shared"]["k"] = [block("text", bad, text=bad)]
-    made["messages"] = {"s": message("system", SYSTEM), "q": message("user", QUESTION)}
-    made["messages"] |= {"bad": message(bad, bad)}
-    made["calls"] = {"k1": call("s", "q"), bad: call("bad", finish=bad)}
-    return made
+@pytest.mark.parametrize("begins, steps", walks.of("explorer_walks.txt"))
+def test_in_the_explorer(begins, steps, explore):
+    name, _, fragment = begins.partition(" ")
+    explore(named(name), fragment).take(steps)
 
 
-def test_a_walk_by_key_and_mouse_wide_and_on_a_phone(shown):
-    page = shown(everything(), "#q=")
-    assert counts(page) == "14 of 14 rows · 9 items"
-    choose(page, "paper", "Cancer-Myth")
-    choose(page, "model", "m2")
-    assert "failed 2 · right 1 · unscored 0" in page.inner_text("#summary")
-    choose(page, "verdict", "-1")
-    assert ids(page) == ["cancer_myth/i1/m2/plain", "cancer_myth/i3/m2/plain"]
-    page.get_by_role("button", name="Clear filters").click()
-    page.get_by_label("judge differs from human").click()
-    assert "cancer_myth/i2/m1/plain" in ids(page) and len(ids(page)) == 2
-    page.get_by_role("button", name="Clear filters").click()
-    for words, n in {"XYLOPHONE2": 2, '"whole of question"': 6, "hiccups": 2, "nowhere": 0}.items():
-        search(page, words, n)
-    page.locator("#nothing button").click()  # the way out that it offers
-    for key, place in (("ArrowDown", 1), ("j", 2), ("k", 1), ("End", 14), ("Home", 1)):
-        pressed(page, key, f"{place} of 14")
-    page.keyboard.press("/")
-    page.keyboard.type("question j")  # typing steps nowhere
-    page.keyboard.press("Escape")
-    page.locator("#clear").focus()
-    page.keyboard.press("?")
-    page.get_by_role("dialog", name="Keys").wait_for()
-    page.keyboard.press("Escape")
-    detail = go(page, "i2")
-    for text in ("The whole of question i2", "second", "Reply of m1.", "kappa 0.56", "because of"):
-        assert text in detail.inner_text(), text
-    detail = go(page, "h1", "medhalu")
-    assert detail.locator(".block .text .bracket").all_inner_texts() == ["⌜", "⟨", "⌝", "⟩"]
-    assert "– unscored" in detail.inner_text()
-    table = go(page, "r1", "radiation", "base").locator("table.aligned").inner_text()
-    assert "matched 2" in table and "spurious 1" in table and "missed 1" in table
-    detail = go(page, "d1", "meddialbench", "denial")
-    for text in ("ended without a diagnosis", "discloses key item 3: jaw ache", "Reply of m1."):
-        assert text in detail.inner_text(), text
-    fold = opened(page, "sent", "finish reason")
-    for words in (SYSTEM, QUESTION, "m1-2026-01-01", "temperature: 0", "2026-02-03", "1.25"):
-        assert words in fold.inner_text(), words
-    marked(page, 2, "A good one: j, k")
-    again = shown(everything(), "#" + page.url.split("#")[1])
-    assert again.inner_text("#detail h2") == page.inner_text("#detail h2")
-    assert "Marks loaded: 1 of 1" in load(again, saved(page))
-    got = {r["item"]: r for r in exported(again)}
-    assert got["sent"]["messages"] == f"[system]\n{SYSTEM}\n\n[user]\n{QUESTION}"
-    assert got["sent"]["reply"] == "'=1+1"  # no formula of a spreadsheet
-    assert (got["sent"]["mark"], got["sent"]["note"]) == ("example", "A good one: j, k")
-    page.locator(".tabulator-row", has_text="window.hacked = 1").first.click()
-    assert "<script>window.hacked = 1</script>" in page.inner_text("#detail")
-    inert(page)
-    page.get_by_label("compare", exact=True).select_option("model")
-    inert(page)
-    page.go_back()
-    page.set_viewport_size({"width": 390, "height": 844})
-    go(page, "i1")
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert violations(page) == []
+@pytest.mark.slow
+def test_the_export_agrees_with_what_was_judged_and_recorded(explore):
+    """Of the sample: texts, verdicts and labels are all there, replies as they were recorded."""
+    made, cell = judged_items.collect("sample"), tables.cell_text
+    got = {r["id"]: r for r in explore(made, "#q=").export()}
+    assert sorted(got) == sorted(r["id"] for r in made["rows"])
+    folders = {p: store.Recordings(paths.ROOT / "data/recordings" / p) for p in made["papers"]}
+    same, compared = ("paper", "section", "item", "unit", "model", "configuration", "reply"), 0
+    for r in made["rows"]:
+        expected = {name: cell(r[name]) for name in same} | {"question": cell(r["title"])}
+        for v in r["verdicts"]:
+            right = "" if v["right"] is None else str(v["right"]).lower()
+            said = {name: cell(v[name]) for name in ("status", "value", "raw")} | {"right": right}
+            expected |= {f"judge {v['judge']}: {name}": text for name, text in said.items()}
+        for m in r["more"]:
+            expected[f"question {m['task']}, {m['judge']}: value"] = cell(m["value"])
+        expected["human"] = "; ".join(f"{h['by']}: {h['value']}" for h in r["human"])
+        blocks = [b for key in r["shared"] for b in made["shared"][key]] + r["blocks"]
+        plain = [b for b in blocks if b["kind"] in ("text", "list")]
+        expected |= {b["label"]: cell(_text(b)) for b in plain}
+        recorded = [folders[r["paper"]].get(key) for key in got[r["id"]]["calls"].split()]
+        for name in ("finish", "prompt_tokens", "completion_tokens"):
+            expected[name] = "\n".join(str(x[name]) for x in recorded)
+        assert got[r["id"]] == got[r["id"]] | expected
+        assert all(got[r["id"]][b["label"]] for b in blocks if b not in plain)
+        sent = [made["messages"][m] for key in r["calls"] for m in made["calls"][key]["messages"]]
+        assert all(m["content"] in got[r["id"]]["messages"] for m in sent)
+        # a candidate is one of the questions of a reply
+        if len(recorded) == 1 and r["reply"] and r["configuration"] != "candidate":
+            assert got[r["id"]]["reply"] == cell(recorded[0]["text"]), r["id"]
+            compared += 1
+    assert compared > 400
+
+
+def _text(block):
+    return (
+        block["text"] if block["kind"] == "text" else "\n".join(f"• {e}" for e in block["entries"])
+    )
+
+
+@pytest.mark.slow
+def test_damaged_exchanges_are_said_and_cost_nothing_else(browser, tmp_path):
+    path = tmp_path / "explorer.html"
+    text = explorer.html(named("everything"))
+    path.write_text(re.sub(r'(id="sent">.{40}).*?<', r"\1<", text), encoding="utf-8")
+    with watched(browser) as page:
+        page.goto(path.as_uri())
+        walk = explorer_page.Walk(lambda fragment: page)
+        walk.go("cancer_myth/sent/m1/plain")
+        walk.at(".sent summary")
+        walk.sees(".sent", "can't be read; the file may be damaged")
+        for column, value in (("calls", "k1"), ("messages", "can't be read"), ("reply", "'=1+1")):
+            walk.exports("cancer_myth/sent/m1/plain", column, value)
+
+
+# ---- marks
+
+FIRST = "cancer_myth/i0/m1/plain"
+GOOD = {"id": FIRST, "mark": "example", "note": "n", "reply": ""}
+BAD = ["<script>window.hacked = 1</script>", "", "null", "[" * 1_000_000, [GOOD]]
+BAD += [{"bedside": "labels", "marks": []}, {"bedside": "marks", "marks": {"length": 1}}]
+BAD += [
+    {"bedside": "marks", "marks": [GOOD, wrong]}
+    for wrong in (None, {**GOOD, "note": 5}, {**GOOD, "mark": "toString"}, {"__proto__": GOOD})
+]
+
+
+@pytest.mark.slow
+def test_loaded_marks_are_merged_nothing_is_lost_and_other_files_are_refused_whole(explore):
+    walk = explore(document([row(item=f"i{n}", reply=f"Reply {n}.") for n in range(3)]))
+    walk.go(FIRST)
+    for content in BAD:
+        assert walk.load(content).endswith("Nothing was loaded."), str(content)[:100]
+    walk.holds("note", "")
+    assert walk.page.locator("#save").is_hidden()
+    walk.press("1", "n")
+    walk.types("mine")
+    walk.press("Escape")
+    (own,) = walk.keep()
+    hostile = "\n".join(HOSTILE)
+    theirs = [
+        {**own, "mark": "example", "note": "theirs"},
+        {"id": "cancer_myth/i1/m1/plain", "mark": "judge wrong", "note": hostile, "reply": "old"},
+        {"id": "<b>gone</b>", "mark": "example", "note": "kept", "reply": ""},
+        {"id": "__proto__", "mark": "", "note": "also", "reply": ""},
+    ]
+    said = walk.load({"bedside": "marks", "profile": "public", "saved": "", "marks": theirs})
+    gone = ("2 of 4", "“public”", "<b>gone</b>", "__proto__", "cancer_myth/i1/m1/plain")
+    assert all(words in said for words in gone), said
+    kept = walk.keep()
+    assert [m["id"] for m in kept] == [own["id"], *(m["id"] for m in theirs[1:])]
+    assert kept[0]["note"] == "mine\ntheirs\nalso marked: example"
+    assert kept[2:] == theirs[2:] and kept[1]["mark"] == "judge wrong"
+    walk.press("j")
+    walk.sees("#place", "2 of 3")
+    walk.sees("#detail", "has changed since it was marked")
+    assert "<img src=x" in walk.page.locator("#detail textarea").input_value()
+    walk.press("1")  # marked anew, as it stands now
+    walk.lacks("#detail .soft", "has changed since it was marked")
+    assert walk.keep()[1]["reply"] != "old"
+    walk.inert()

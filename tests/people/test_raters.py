@@ -1,13 +1,12 @@
 """Raters: labels together, agreement against oracles, what is open, judges against labels."""
 
-import collections
 import itertools
 
 import numpy as np
 import pandas as pd
 import pytest
 import raters_labels
-from raters_labels import cells, given, judged_rows, row, write
+from raters_labels import KNOWN, cells, frame_of, given, row, write
 from sklearn.metrics import cohen_kappa_score
 
 from bedside import annotation, stats
@@ -21,42 +20,38 @@ rng = raters_labels.rng  # a fixture
 
 
 def test_the_last_label_counts_and_what_cant_count_is_left_out_and_named(tmp_path):
-    rows = [row("a"), row("b", reply="another"), row("c", reply="c")]
-    write(tmp_path, "diagnosis", "Ann", rows[0], "no")
-    write(tmp_path, "diagnosis", "Ann", rows[0], "yes")
-    write(tmp_path, "diagnosis", "Ann", rows[0], "no", check=True)
-    write(tmp_path, "diagnosis", "Bob", rows[1], "yes")
-    write(tmp_path, "diagnosis", "Bob", rows[2], "YES!")  # no value of the task
-    write(tmp_path, "diagnosis", "Cem", rows[2], "", refused="bored")
-    write(tmp_path, "diagnosis", "Cem", row("gone"), "yes")
-    write(tmp_path, "diagnosis", "Cem", row("b", reply="before it changed"), "yes")
-    with open(tmp_path / "diagnosis/Cem.jsonl", "ab") as f:
+    rows = [row(item) for item in "abc"]
+    for value, check in (("-1", False), ("1", False), ("0", True)):
+        write(tmp_path, "Ann", rows[0], value, check=check)
+    write(tmp_path, "Bob", rows[1], "1")
+    write(tmp_path, "Bob", rows[2], "YES!")  # no value of the task
+    write(tmp_path, "Cem", rows[2], "", refused="bored")
+    write(tmp_path, "Cem", row("gone"), "1")
+    write(tmp_path, "Cem", row("b", reply="before it changed"), "1")
+    with open(tmp_path / "presupposition/Cem.jsonl", "ab") as f:
         f.write(b'{"id": "a", "value": "no"\n\xff\xfe\n')
-    copied = (tmp_path / "diagnosis/Ann.jsonl").read_bytes()
-    (tmp_path / "diagnosis/Ann copy.jsonl").write_bytes(copied)  # no second rater
-    found = raters.labels("diagnosis", rows, tmp_path)
-    assert found[["id", "rater", "value", "repetition"]].values.tolist() == [
-        ["a", "Ann", "yes", False],
-        ["a", "Ann", "no", True],
-        ["b", "Bob", "yes", False],
-    ]
-    damaged = [k.rpartition("/")[2] for k in found.attrs["damaged"]]
-    assert {"Cem.jsonl, line 4", "Cem.jsonl, line 5"} <= {*damaged}
+    copied = (tmp_path / "presupposition/Ann.jsonl").read_bytes()
+    (tmp_path / "presupposition/Ann copy.jsonl").write_bytes(copied)  # no second rater
+    found = raters.labels("presupposition", rows, tmp_path)
+    said = found[["id", "rater", "value", "repetition"]].values.tolist()
+    assert said == [["a", "Ann", "1", False], ["a", "Ann", "0", True], ["b", "Bob", "1", False]]
+    damaged = {k.rpartition("/")[2] for k in found.attrs["damaged"]}
+    assert {"Cem.jsonl, line 4", "Cem.jsonl, line 5"} <= damaged
     assert found.attrs["left_out"] == 4 and found.attrs["failed"] == []
     none = raters.labels("nfp", rows, tmp_path)
     assert none.empty and list(none) == raters.LABEL and none["repetition"].dtype == bool
 
 
 def test_what_several_choices_hold_is_a_yes_or_no_for_each(tmp_path):
-    rows = [row(i, "adherence", reply=i) for i in "abc"]
-    write(tmp_path, "adherence", "Ann", rows[0], "attitude; logic")
-    write(tmp_path, "adherence", "Ann", rows[1], "")
-    write(tmp_path, "adherence", "Ann", rows[2], "", refused="undecided", reason="too short")
+    rows = [row(item, "adherence") for item in "abc"]
+    write(tmp_path, "Ann", rows[0], "attitude; logic", "adherence")
+    write(tmp_path, "Ann", rows[1], "", "adherence")
+    write(tmp_path, "Ann", rows[2], "", "adherence", refused="undecided", reason="too short")
     found = raters.labels("adherence", rows, tmp_path)
-    parts = list(tasks()["adherence"].values)
-    assert len(parts) == 5 and found["part"].tolist() == parts * 3
-    held = {p for p, v in zip(found["part"][:5], found["value"]) if v == "yes"}
-    assert held == {"attitude", "logic"} and set(found["value"][5:10]) == {"no"}
+    choices = list(tasks()["adherence"].values)
+    assert len(choices) == 5 and found["part"].tolist() == choices * 3
+    assert {*found["part"][:5][found["value"][:5] == "yes"]} == {"attitude", "logic"}
+    assert set(found["value"][5:10]) == {"no"}
     assert found["value"][10:].isna().all()  # a refusal is of all of them
     assert raters.values("presupposition") == ["-1", "0", "1"]
 
@@ -64,240 +59,173 @@ def test_what_several_choices_hold_is_a_yes_or_no_for_each(tmp_path):
 # ---- agreement
 
 
-def alpha_of(ratings, ordered):
-    """Krippendorff's alpha of {item: its labels}, pair by pair."""
-    pairs = collections.Counter()
-    for said in ratings:
-        for a, b in itertools.permutations(said, 2):
-            pairs[a, b] += 1 / (len(said) - 1)
-    n = collections.Counter()
-    for (a, _), weight in pairs.items():
-        n[a] += weight
-
-    def apart(a, b):
-        a, b = sorted((a, b))
-        between = sum(n[c] for c in n if a <= c <= b)
-        return (between - (n[a] + n[b]) / 2) ** 2 if ordered else float(a != b)
-
-    every = sum(n.values())
-    observed = sum(w * apart(a, b) for (a, b), w in pairs.items()) / every
-    by_chance = sum(n[a] * n[b] * apart(a, b) for a in n for b in n) / every / (every - 1)
-    return 1 - observed / by_chance
-
-
 @pytest.mark.parametrize("task", ["hallucination", "presupposition"])
-@pytest.mark.parametrize("seed", range(2))
-def test_agreement_is_that_of_scikit_learn_and_of_pairs_counted_one_by_one(task, seed):
+def test_agreement_is_that_of_scikit_learn_and_of_the_statistics_on_a_random_world(task, rng):
     """With gaps, refusals, repetitions, several models' replies to a question, an adjudicator."""
-    world = np.random.default_rng(seed)
     values, ordered = raters.values(task), tasks()[task].ordered
-    said, units = {}, {f"i{n}": f"q{n // 2}" for n in range(60)}
-    for rater in ("Ann", "Bob", "Cem"):
-        there = [i for i in units if world.random() < 0.8]
-        said[rater] = {
-            i: values[(int(i[1:]) + (world.random() < 0.3)) % len(values)] for i in there
-        }
-        said[rater][there[seed]] = "undecided"
-    final = {raters.ADJUDICATED: dict.fromkeys(units, values[0])}
-    labels = given(said | final, again=[("Ann", "i1", values[0]), ("Bob", "i1", values[1])])
-    labels = labels.assign(unit=labels["id"].map(units)).sample(frac=1, random_state=seed)
-    found = cells(raters.agreement(labels, task))
-    counted = {
-        r: {i: values.index(v) for i, v in mine.items() if v in values} for r, mine in said.items()
-    }
-    for a, b in itertools.combinations(said, 2):
-        both = [i for i in units if i in counted[a] and i in counted[b]]
-        x, y = ([counted[rater][i] for i in both] for rater in (a, b))
-        unit, weights = [units[i] for i in both], "quadratic" if ordered else None
-        value, low, high, n = found[f"{a} and {b}", "kappa"]
-        assert (value, n) == (pytest.approx(cohen_kappa_score(x, y, weights=weights)), len(both))
-        limits = stats.kappa(x, y, range(len(values)), weights=weights, units=unit)[1:3]
-        assert (low, high) == pytest.approx(limits)
-        same = stats.share([p == q for p, q in zip(x, y)], unit)
-        assert found[f"{a} and {b}", "equal, %"][:3] == pytest.approx([100 * v for v in same[:3]])
-    together = [[mine[i] for mine in counted.values() if i in mine] for i in units]
-    together = [labels for labels in together if len(labels) > 1]
-    value, low, high, n = found["all 3 raters", "Krippendorff's alpha"]
-    assert (value, n) == (pytest.approx(alpha_of(together, ordered)), len(together))
-    assert low < value < high and len(found) == 7  # the adjudicator is no rater
+    places = np.full((3, 60), np.nan)
+    labels = [("Ann", "0", values[0], True), ("Bob", "1", values[1], True)]
+    for (r, rater), i in itertools.product(enumerate(("Ann", "Bob", "Cem")), range(60)):
+        if rng.random() < 0.8:
+            places[r, i] = (i + (rng.random() < 0.3)) % len(values)
+            labels.append((rater, str(i), values[int(places[r, i])], False))
+        elif rng.random() < 0.5:
+            labels.append((rater, str(i), "undecided", False))
+    labels += [(raters.ADJUDICATED, str(i), values[0], False) for i in range(60)]
+    units = np.arange(60) // 2
+    labels = frame_of(labels).assign(unit=lambda f: "q" + (f["id"].astype(int) // 2).astype(str))
+    found = cells(raters.agreement(labels.sample(frac=1, random_state=1), task))
+    for (a, x), (b, y) in itertools.combinations(zip(("Ann", "Bob", "Cem"), places), 2):
+        both = ~np.isnan(x) & ~np.isnan(y)
+        how, of = {"weights": "quadratic" if ordered else None}, (x[both], y[both])
+        assert found[f"{a} and {b}", "kappa"][0] == pytest.approx(cohen_kappa_score(*of, **how))
+        kappa = stats.kappa(*of, range(len(values)), units=units[both], **how)
+        assert found[f"{a} and {b}", "kappa"] == pytest.approx(tuple(kappa))
+        share = stats.share(of[0] == of[1], units[both])
+        expected = [100 * v for v in share[:3]]
+        assert found[f"{a} and {b}", "equal, %"][:3] == pytest.approx(expected)
+    level = "ordinal" if ordered else "nominal"
+    alpha = stats.krippendorff_alpha(places, level=level, units=units)
+    assert found["all 3 raters", raters.reliability.ALPHA] == pytest.approx(tuple(alpha))
+    assert len(found) == 7  # the adjudicator is no rater
 
 
 def test_without_two_labels_of_an_item_or_of_one_kind_there_is_no_agreement(rng):
-    apart = {"Ann": {"a": "yes"}, "Bob": {"b": "yes"}}
-    for table in ({}, {"Ann": {"a": "yes"}}, apart, {raters.ADJUDICATED: {"a": "yes"}}):
-        found = cells(raters.agreement(given(table), "hallucination"))
+    for who in ("", "Ann-a", "Ann-a Bob-b", f"{raters.ADJUDICATED}-a"):
+        labels = frame_of([(*one.split("-"), "yes", False) for one in who.split()])
+        found = cells(raters.agreement(labels, "hallucination"))
         assert all(np.isnan(value) and n == 0 for value, _, _, n in found.values())
-    labels = given({rater: dict.fromkeys("abc", "yes") for rater in ("Ann", "Bob")})
-    found = cells(raters.agreement(labels, "hallucination"))
+    alike = itertools.product(("Ann", "Bob"), "abc", ("yes",), (False,))
+    found = cells(raters.agreement(frame_of(alike), "hallucination"))
     assert found["Ann and Bob", "equal, %"][::3] == (100, 3)
     assert np.isnan(found["Ann and Bob", "kappa"][1:3]).all()
     assert np.isnan(found["all 2 raters", "Krippendorff's alpha"][0])
 
 
 def test_intervals_draw_items_not_their_parts():
-    six = ["yes", "yes", "yes", "no", "no", "no"], ["yes", "yes", "no", "no", "no", "yes"]
-    names = "abcdefghijklmnopqrstuvwx"
-    table = {rater: dict(zip(names, 4 * said)) for rater, said in zip(("Ann", "Bob"), six)}
+    six = {"Ann": ["yes"] * 3 + ["no"] * 3, "Bob": ["yes"] * 2 + ["no"] * 3 + ["yes"]}
+    labels = [(r, str(n), said, False) for r in six for n, said in enumerate(4 * six[r])]
 
     def kappa(labels, task):
-        found = cells(raters.agreement(labels, task))
-        return found["Ann and Bob", "kappa"]
+        return cells(raters.agreement(labels, task))["Ann and Bob", "kappa"]
 
     # every part as the item
-    parts = pd.concat([given(table, part=p) for p in tasks()["adherence"].values])
-    one, five = kappa(given(table), "hallucination"), kappa(parts, "adherence")
+    parts = pd.concat([frame_of(labels, part) for part in tasks()["adherence"].values])
+    one, five = kappa(frame_of(labels), "hallucination"), kappa(parts, "adherence")
     assert five[:3] == pytest.approx(one[:3]) and one[0] == pytest.approx(1 / 3)
     assert (one[3], five[3]) == (24, 120) and one[1] < one[0] < one[2]
 
 
-# ---- refusals
+# ---- refusals and consensus
 
 
-def test_refusals_are_counted_and_are_no_labels(rng):
-    # On a to d Ann and Bob agree twice of four; what one of them refused is left out. Bob's second
-    # look at a is a refusal, and so not as before.
-    table = {
-        "Ann": {"a": "yes", "b": "no", "c": "yes", "d": "no", "e": "undecided", "f": "faulty"},
-        "Bob": {"a": "yes", "b": "no", "c": "no", "d": "yes", "e": "no", "f": "undecided"},
-    }
-    labels = given(table, again=[("Bob", "a", "undecided"), ("Ann", "f", "faulty")])
+@pytest.mark.parametrize("name", ["refusals", "consensus", "three_ways", "two_of_four"])
+def test_what_is_settled_and_what_is_open_follows_from_who_said_what(name):
+    known = KNOWN[name]
+    labels = given(known["labels"])
+    settled = raters.consensus(labels).sort_values("id")
+    assert settled["by"].tolist() == known["by"].split()
+    assert settled["raters"].tolist() == [*map(int, known["raters"].split())]
+    if "value" in known:
+        assert settled["value"].fillna("-").tolist() == known["value"].split()
+    rows = [row(item, "diagnosis") for item in "abcdef"]
+    assert [r["id"] for r in raters.differing(labels, rows, "diagnosis")] == known["open"].split()
+    assert raters.consensus(labels[:0]).empty
+    assert raters.differing(labels[:0], rows, "diagnosis") == []
+
+
+def test_refusals_are_counted_and_are_no_labels():
+    labels = given(KNOWN["refusals"]["labels"])
     found = cells(raters.attention(labels))
-    kinds = ("labels", "can't decide", "item faulty", "repetitions answered as before, %")
-    assert [found["Ann", k][0] for k in kinds] == [4, 1, 1, 100]
-    assert [found["Bob", k][0] for k in kinds] == [5, 1, 0, 0]
+    for rater, kind, value in KNOWN["refusals"]["attention"]:
+        assert found[rater, kind][0] == value, (rater, kind)
     assert found["Ann", "seconds an item, median"][::3] == (3, 6)
     alike = cells(raters.agreement(labels, "hallucination"))
     assert alike["Ann and Bob", "equal, %"][::3] == (50, 4)
     assert alike["all 2 raters", "Krippendorff's alpha"][3] == 4
-    settled = raters.consensus(labels).set_index("id")
-    assert settled.loc["e", ["value", "by", "raters"]].tolist() == ["no", "all", 1]
-    assert settled.loc["f", "by"] == "refused" and pd.isna(settled.loc["f", "value"])
-    assert settled.loc["f", "raters"] == 0
-    rows = [row(i) for i in "abcdef"]
-    assert [r["id"] for r in raters.differing(labels, rows, "diagnosis")] == ["c", "d", "e"]
-    card = raters.against(
-        raters.judged(judged_rows("", [True] * 6), "hallucination").assign(id=list("abcdef")),
-        raters.consensus(labels),
-        "hallucination",
-    )["j"]
-    assert card["n"] == 3  # a, b and e
+    settled = raters.consensus(labels).set_index("id")["value"]
+    assert settled["e"] == "no" and pd.isna(settled["f"])
+    judged = raters.judged([judged_row(item, True) for item in "abcdef"], "hallucination")
+    assert raters.against(judged, raters.consensus(labels), "hallucination")["j"]["n"] == 3
 
 
 def test_a_refusal_at_its_row_is_nothing_to_differ_from(tmp_path):
-    one = row("a", shared=["question"])
+    one = row("a", shared=["question"], human=[], more=[])
     content = {"rows": [one], "shared": {"question": [text("Question", "why?")]}}
     (seen,) = annotation.rows(content)
-    write(tmp_path, "diagnosis", "Ann", seen, "", refused="faulty", reason="two patients")
-    write(tmp_path, "diagnosis", "Bob", seen, "no", reason="another", source="a book")
+    write(tmp_path, "Ann", seen, "", refused="faulty", reason="two patients")
+    write(tmp_path, "Bob", seen, "1", reason="another", source="a book")
     raters.with_labels(content, tmp_path)
-    assert [(h["by"], h["value"], h["reason"]) for h in one["human"]] == [
-        ("Bob", "no", "another\nsource: a book")
-    ]
+    said = [(h["by"], h["value"], h["reason"]) for h in one["human"]]
+    assert said == [("Bob", "1 corrected", "another\nsource: a book")]
     (refusal,) = one["more"]
-    assert (refusal["judge"], refusal["task"]) == ("Ann", "diagnosis, label")
+    assert (refusal["judge"], refusal["task"]) == ("Ann", "presupposition, label")
     assert (refusal["value"], refusal["reason"]) == ("item faulty", "two patients")
-
-
-# ---- consensus
-
-
-def test_consensus_and_what_is_open():
-    table = {
-        "Ann": dict(zip("abcde", ["yes"] * 5)),
-        "Bob": dict(zip("abcd", ["yes", "yes", "no", "no"])),
-        "Cem": dict(zip("abd", ["yes", "no", "no"])),
-        raters.ADJUDICATED: {"d": "yes", "f": "no"},
-    }
-    again = [("Bob", "e", "no"), ("Cem", "c", "yes"), (raters.ADJUDICATED, "c", "no")]
-    labels = given(table, again=again)
-    found = raters.consensus(labels).set_index("id")[["value", "by", "raters"]]
-    known = found.astype(object).where(found.notna(), None)
-    assert known.agg(tuple, axis=1).to_dict() == {
-        "a": ("yes", "all", 3),
-        "b": ("yes", "majority", 3),
-        "c": (None, "disputed", 2),
-        "d": ("yes", "adjudicated", 3),
-        "e": ("yes", "all", 1),
-        "f": ("no", "adjudicated", 0),
-    }
-    rows = [row(i) for i in "fedcba"]
-    assert [r["id"] for r in raters.differing(labels, rows, "diagnosis")] == ["c", "b"]
-    three = given({"Ann": {"a": "-1"}, "Bob": {"a": "0"}, "Cem": {"a": "1"}})
-    assert raters.consensus(three)["by"].tolist() == ["disputed"]
-    assert [r["id"] for r in raters.differing(three, rows, "diagnosis")] == ["a"]
-    four = given({"Ann": {"a": "0"}, "Bob": {"a": "0"}, "Cem": {"a": "1"}, "Dot": {"a": "-1"}})
-    assert raters.consensus(four)["by"].tolist() == ["disputed"]  # two of four are no majority
-    assert raters.consensus(given({})).empty
-    assert raters.differing(given({}), rows, "diagnosis") == []
 
 
 # ---- judges against raters
 
 
-def test_corrected_rates_by_hand(rng):
-    # Model a: 10 labelled yes of which the judge finds 8, 10 labelled no of which it says yes to 1,
-    # and 40 unlabelled with 15 yes: it says 24 / 60 = .4. Model b: 5 and 5 labelled, all found
-    # right, so that over both sensitivity is 13 / 15 and specificity 14 / 15; Rogan-Gladen:
-    # (.4 + 14/15 - 1) / (13/15 + 14/15 - 1) = (1/3) / (4/5) = 5/12; of b:
-    # (1/2 - 1/15) / (4/5) = 13/24.
-    said = [True] * 8 + [False] * 2 + [True] + [False] * 9 + [True] * 15 + [False] * 25
-    rows = judged_rows("a", [*said, None]) + judged_rows("b", [True] * 5 + [False] * 5)
-    truth = {f"a{k}": "yes" if k < 10 else "no" for k in range(20)}
-    truth |= {f"b{k}": "yes" if k < 5 else "no" for k in range(10)}
-    judged = raters.judged(rows, "hallucination")
-    settled = raters.consensus(given({"Ann": truth}))
-    shuffled = judged.sample(frac=1, random_state=3), settled.sample(frac=1, random_state=4)
-    assert judged["status"].value_counts().to_dict() == {"graded": 70, "refused": 1}
-    assert judged["value"].isna().sum() == 1
-    powered = stats.prediction_powered([True] * 10 + [False] * 10, said[:20], said[20:])
-    a, b = "a, 2.2 answers: j", "b, 2.2 answers: j"
-    for j, s in ((judged, settled), shuffled):
-        found = cells(raters.corrected(j, s, "hallucination", np.random.default_rng(1)))
-        assert found[a, "judge says"][::3] == (pytest.approx(40), 60)
-        assert found[a, "raters"][::3] == (50, 20) and found[b, "raters"][::3] == (50, 10)
-        fixed, low, high, _ = found[a, "Rogan-Gladen"]
-        assert fixed == pytest.approx(500 / 12) and 0 <= low < 500 / 12 < high <= 100
-        assert found[b, "Rogan-Gladen"][0] == pytest.approx(1300 / 24)
-        expected = (*(100 * x for x in powered[:3]), 20)
-        assert found[a, "prediction-powered"] == pytest.approx(expected)
+def judged_row(item, said, **other):
+    """A row of MedHalu with a verdict of the judge j: yes, no or none."""
+    words = tasks()["hallucination"].words
+    value, status = words.get({True: "yes", False: "no"}.get(said), ""), "graded"
+    verdict = {"judge": "j", "status": status if value else "refused", "value": value}
+    return row(item, "hallucination", verdicts=[verdict], **other)
+
+
+@pytest.mark.parametrize("alike", [1, 2])  # answers to a question, which are one unit
+def test_rates_are_corrected_by_what_the_labels_of_all_models_show(rng, alike):
+    """Of two models, a with labels of some answers, b of all; some verdicts are unscored."""
+    n, ids = 120, np.arange(120)
+    model, unit = np.where(ids < 90, "a", "b"), ids // alike
+    true = rng.random(n) < 0.5
+    said = np.where(rng.random(n) < 0.85, true, ~true)
+    labelled, scored = (ids >= 90) | (ids % 3 == 0), ids % 20 != 7
+    rows = [
+        judged_row(str(i), said[i].item() if scored[i] else None, model=model[i], unit=str(unit[i]))
+        for i in ids
+    ]
+    labels = [("Ann", str(i), "yes" if true[i] else "no", False) for i in ids[labelled]]
+    settled, judged = raters.consensus(frame_of(labels)), raters.judged(rows, "hallucination")
+    assert judged["status"].value_counts().to_dict() == {"graded": 114, "refused": 6}
+    assert judged["value"].isna().sum() == 6
+    shuffled = [f.sample(frac=1, random_state=3) for f in (judged, settled)]
+    found = cells(raters.corrected(*shuffled, "hallucination", np.random.default_rng(1)))
+    known = labelled & scored
+    skill = stats.sens_spec(true[known], said[known], unit[known])
+    for name in "ab":
+        here, of = scored & (model == name), f"{name}, {rows[0]['section']}: j"
+        lab, rest = here & labelled, here & ~labelled
+        share, truth = stats.share(said[here], unit[here]), stats.share(true[lab], unit[lab])
+        units = unit[lab], unit[rest]
+        powered = stats.prediction_powered(true[lab], said[lab], said[rest], units)
+        for column, rate in (("judge says", share), ("raters", truth)):
+            assert found[of, column] == pytest.approx((*(100 * x for x in rate[:3]), rate.n))
+        expected = (*(100 * x for x in powered[:3]), powered.n)
+        assert found[of, "prediction-powered"] == pytest.approx(expected, nan_ok=True)
+        fixed = (share.value + skill[1].value - 1) / (skill[0].value + skill[1].value - 1)
+        assert found[of, "Rogan-Gladen"][0] == pytest.approx(100 * np.clip(fixed, 0, 1))
+        assert found[of, "Rogan-Gladen"][1] < 100 * fixed < found[of, "Rogan-Gladen"][2]
     card = raters.against(*shuffled, "hallucination")["j"]
-    assert card["n"] == 30 and card["unscored"] == 0
-    assert card["sensitivity"]["value"] == pytest.approx(13 / 15)
-    assert card["confusion"] == [[14, 1], [2, 13]]
-    assert card["kappa"]["value"] == pytest.approx(0.8)
+    assert (card["n"], card["unscored"]) == (labelled.sum(), (labelled & ~scored).sum())
+    for name, rate in zip(("sensitivity", "specificity"), skill):
+        assert card[name]["value"] == pytest.approx(rate.value)
+    kappa = stats.kappa(true[known], said[known], [False, True], units=unit[known])
+    assert [card["kappa"][k] for k in ("value", "low", "high")] == pytest.approx(list(kappa[:3]))
     assert card["judge"] == "j" and "raters" in card["labelled_by"]
 
 
-def test_answers_to_one_question_are_one_unit_in_rates_and_cards(rng):
-    # 48 labelled and 72 other answers, each to a question of its own, or two alike to each.
-    said = [True] * 20 + [False] * 4 + [True] * 4 + [False] * 20 + [True] * 40 + [False] * 32
-    settled = raters.consensus(
-        given({"Ann": {f"a{k}": "yes" if k < 24 else "no" for k in range(48)}})
-    )
-    rows = judged_rows("a", said)
-
-    def widths(rows):
-        judged = raters.judged(rows, "hallucination")
-        kappa = raters.against(judged, settled, "hallucination")["j"]["kappa"]
-        rates = cells(raters.corrected(judged, settled, "hallucination", np.random.default_rng(1)))
-        return [v[2] - v[1] for v in rates.values()] + [kappa["high"] - kappa["low"]]
-
-    pairs = [{**r, "unit": str(int(r["id"][1:]) // 2)} for r in rows]
-    ratios = np.array(widths(pairs)) / widths(rows)
-    assert len(ratios) == 5 and (1.15 < ratios).all() and (ratios < 2).all()
-
-
 def test_judges_verdicts_in_the_words_of_labels():
-    dialogue = [{"kind": "dialogue", "label": "Consultation", "turns": []}]
-    more = [
-        other_verdict("j", "adherence", "expression; logic"),
-        other_verdict("j", "misled", "yes"),
-        other_verdict("k", "adherence", ""),
-    ]
+    def of(item, *said, **other):
+        more = [other_verdict(judge, task, value) for judge, task, value in said]
+        return row(item, "adherence", more=more, blocks=[raters_labels.DIALOGUE], **other)
+
+    adherence = ("j", "adherence", "expression; logic"), ("k", "adherence", "")
     rows = [
-        row("a", "adherence", more=more, blocks=dialogue),
-        row("b", "adherence", more=[other_verdict("j", "adherence", "none")], blocks=dialogue),
-        row("c", "adherence", more=more, reply_status="ended", blocks=dialogue),
+        of("a", *adherence, ("j", "misled", "yes")),
+        of("b", ("j", "adherence", "none")),
+        of("c", *adherence, reply_status="ended"),
     ]
     found = raters.judged(rows, "adherence")
     counts = found.groupby(["id", "judge"])["part"].agg(len).to_dict()
@@ -306,8 +234,6 @@ def test_judges_verdicts_in_the_words_of_labels():
     assert held.tolist() == ["expression", "logic"]
     assert found.loc[found["judge"] == "k", "value"].isna().all()
     assert set(found.loc[found["id"] == "b", "value"]) == {"no"}
-    verdicts = [{"judge": "j", "status": "graded", "value": "-1 unaware"}]
-    section = "4.3 false presupposition"
-    graded = row("cm-1", "presupposition", section=section, verdicts=verdicts)
-    found = raters.judged([graded, row("x", "diagnosis")], "presupposition")
-    assert found[["id", "judge", "value"]].values.tolist() == [["cm-1", "j", "-1"]]
+    graded = row("x", verdicts=[{"judge": "j", "status": "graded", "value": "-1 unaware"}])
+    found = raters.judged([graded, row("y", "diagnosis")], "presupposition")
+    assert found[["id", "judge", "value"]].values.tolist() == [["x", "j", "-1"]]

@@ -2,26 +2,22 @@
 
 import collections
 import json
+from pathlib import Path
 from xml.etree import ElementTree
 
-import annotation_rows
 import pytest
 import raters_labels
-from annotation_rows import BURN, DIALOGUE, SECRET, TASKS, many, row
+from raters_labels import BURN, DIALOGUE, SECRET, TASKS, many, row
 
 from bedside import BedsideError, annotation
 from bedside import __main__ as steps
 from bedside.annotation import handed, log, raters, tasks
 from bedside.publish.judged_items import text
-from rater_pages import back, data, label, out, said
+from rater_pages import back, data, items, label, out, said, taken
 
-own = annotation_rows.own  # a fixture
+own = raters_labels.own  # a fixture
 RATERS = ["Anna Berg", "Jürgen Öz"]
-
-
-def taken(folder):
-    """(What is told of the files in folder/back, how many are refused)."""
-    return handed.taken(folder / "back", folder / "labels")
+REFUSED = {"values": [], "refused": "faulty", "reason": "x"}
 
 
 # ---- blindness
@@ -36,15 +32,13 @@ def test_neither_a_raters_page_nor_labels_say_whose_reply_it_is(tmp_path, task):
     hidden = [text(label, SECRET) for label in labels]
     marked = {"kind": "marked", "label": SECRET, "pieces": [["Iron heals.", "labelled detected"]]}
     blocks = [*seen[1:], DIALOGUE, marked, *hidden]
-    one = row("x-1", how.paper, how.sections[0], shared=seen[:1] + hidden, blocks=blocks)
+    one = row("x-1", task, id=f"{SECRET} x-1", shared=seen[:1] + hidden, blocks=blocks)
     page = out(tmp_path, [one], task, ["Ann"], group="expert")["Ann"]
-    refused = {"values": [], "refused": "faulty", "reason": "x"}
-    back(tmp_path / "back", "Ann.jsonl", page, *said(page, lambda item, n: refused))
+    back(tmp_path, "Ann", page, *said(page, lambda item, n: REFUSED))
     assert taken(tmp_path)[1] == 0
-    written = (tmp_path / f"labels/{task}/Ann.jsonl").read_text()
     shown = json.dumps(data(page))
-    assert SECRET not in shown + written and "script" not in shown
-    assert all(b["text"] in shown for b in seen)
+    assert SECRET not in shown + (tmp_path / f"labels/{task}/Ann.jsonl").read_text()
+    assert "script" not in shown and all(b["text"] in shown for b in seen)
     assert ("nothing." in shown) == (task == "adherence")
 
 
@@ -54,21 +48,25 @@ def test_a_repetition_and_a_hostile_text_look_like_any_item(tmp_path):
     page = out(tmp_path, rows, "presupposition", ["Ann"], repetitions=0.5)["Ann"]
     assert page.count("<script") == page.count("</script>") == 2
     assert "default-src 'none'" in page and "http" not in page.split("<body>")[1]
-    items = data(page)["items"]
-    bare = [{k: v for k, v in i.items() if k != "again"} for i in items]
-    again = [n for n, i in enumerate(items) if i["again"]]
-    assert len(items) == 11 and len(again) == 4
+    shown = data(page)["items"]
+    bare = [{k: v for k, v in i.items() if k != "again"} for i in shown]
+    again = [n for n, i in enumerate(shown) if i["again"]]
+    assert len(shown) == 11 and len(again) == 4
     assert all(n - bare.index(bare[n]) > 3 and bare.count(bare[n]) == 2 for n in again)
-    assert hostile.replace("\ud800", "\ufffd") in [i["answer"]["text"] for i in items]
+    assert hostile.replace("\ud800", "\ufffd") in [i["answer"]["text"] for i in shown]
+
+
+@pytest.mark.parametrize("task", {*TASKS, "own"} - {"adherence", "review"})
+def test_guidelines_say_what_a_refusal_or_an_answer_to_something_else_counts_as(task):
+    assert any(met.startswith("A refusal") for met, _, _ in tasks()[task].examples)
 
 
 # ---- samples
 
 
-def replies(folder, rows, rater="Ann", **how):
+def replies(folder, rows, rater="Ann", task="presupposition", **how):
     """The replies on a rater's page, in their order."""
-    items = data(out(folder, rows, "presupposition", [rater], **how)[rater])["items"]
-    return [i["answer"]["text"] for i in items]
+    return [i["answer"]["text"] for i in items(folder, rows, task, rater, **how)]
 
 
 def of_models(*counts):
@@ -99,20 +97,25 @@ def test_strata_are_drawn_by_largest_remainder(tmp_path, counts, size, drawn):
 def test_only_replies_of_the_task_that_are_worth_a_label_and_each_text_once(own, tmp_path):
     own()
     models = {"a": "smollm2-135m", "b": "gpt-4o", "c": "qwen2.5-coder-1.5b", "d": "gpt-4o"}
-    there = [row(item, "medhalu", "9 own", model=m) for item, m in models.items()]
-    there[3]["reply"] = there[1]["reply"]
-    there[3]["shared"] = there[1]["shared"]
-    there += [row("e"), row("f", "medhalu", "9 own", reply_status="refused", reply="")]
+    there = [row(item, "own", model=m) for item, m in models.items()]
+    there[3] |= {k: there[1][k] for k in ("reply", "shared")}
+    there += [row("e"), row("f", "own", reply_status="refused", reply="")]
 
-    def items(rows, **how):
-        shown = data(out(tmp_path, rows, "own", ["Ann"], **how)["Ann"])["items"]
-        return sorted(i["answer"]["text"][-1] for i in shown)
+    def shown(rows, **how):
+        return sorted(t[-1] for t in replies(tmp_path, rows, task="own", **how))
 
     # the smallest model's truncated replies only on demand, or if nobody else replied
-    assert items(there) == ["b", "c"] and items(there, tiny=True) == ["a", "b", "c"]
-    assert items(there[:1]) == ["a"]
+    assert shown(there) == ["b", "c"] and shown(there, tiny=True) == ["a", "b", "c"]
+    own(pieces_of="8 lists")  # and so with pieces of replies
+    lists = [row(r["item"], "own", section="8 lists", model=r["model"]) for r in there]
+    lists[1]["reply"] += "\nREPLY C"
+    pieces = [r | {"model": "lists of all"} for r in there[:4]]
+    assert shown(lists[:2] + pieces) == ["b", "c"] and shown(lists[:1] + pieces[:1]) == ["a"]
+    assert shown(lists + pieces, tiny=True) == ["a", "b", "c"]
+    own()
+    assert shown(there[:1]) == ["a"]
     with pytest.raises(BedsideError, match="no replies for the task 'own'"):
-        items(there[4:])
+        shown(there[4:])
     document = {"shared": {"a": [DIALOGUE]}, "rows": [row("cm-1", shared=["a"])]}
     assert annotation.rows(document)[0]["shared"] == [DIALOGUE]
 
@@ -139,51 +142,22 @@ def test_shares_overlap_as_asked_keep_the_strata_and_leave_nothing_out(tmp_path)
         replies(tmp_path, rows, "Dan", **how)
 
 
-# ---- labels that come back: task | what a line says | its fault, empty for none
+# ---- labels that come back
 
-LINES = """
-presupposition | {"values": ["-1"]} |
-hallucination | {"values": ["no"], "reason": "all of it is right"} |
-hallucination | {"values": ["yes"], "type": ["fact"], "spans": ["Iron heals burns"]} |
-adherence | {"values": []} |
-adherence | {"values": ["logic", "attitude", "logic"]} |
-presupposition | {"values": ["2"]} | n't a choice
-presupposition | {"values": []} | choose one
-presupposition | {"values": ["1"], "type": ["fact"]} | no type
-presupposition | {"values": ["1"], "spans": ["Rest"]} | no span
-presupposition | {"values": [], "refused": "undecided"} | say why
-presupposition | {"values": [], "reason": " ", "refused": "faulty"} | say what is wrong
-presupposition | {"values": [], "reason": "x", "refused": "tired"} | not a refusal
-presupposition | {"values": ["1"], "reason": "x", "refused": "faulty"} | has no value
-hallucination | {"values": ["yes"]} | needs a type
-hallucination | {"values": ["yes"], "type": ["fact"], "spans": [" "]} | at least one span
-hallucination | {"values": ["yes"], "type": ["fact"], "spans": ["zinc"]} | n't in the
-hallucination | {"values": ["no"], "type": ["fact"]} | has no type
-hallucination | {"values": [], "spans": ["Rest"], "reason": "x", "refused": "faulty"} | no value
-adherence | {"values": ["rude"]} | n't a choice
-review | {"values": ["keep"], "type": ["dull"]} | not offered
-presupposition | {"id": "00000000000000000000"} | its item isn't on this rater's page
-presupposition | {"at": "2026-11-25"} | its time has no time zone
-presupposition | {"at": "yesterday"} | line 2:
-presupposition | {"values": "1"} | expected array
-presupposition | {"seconds": -5} | seconds must
-presupposition | "[[[" | line 2:
-"""
+LINES = Path(__file__).with_name("lines.txt").read_text(encoding="utf-8").splitlines()[2:]
 
 
-@pytest.mark.parametrize("line", LINES.strip().splitlines())
+@pytest.mark.parametrize("line", LINES)
 def test_a_file_with_a_fault_is_told_and_nothing_of_it_is_taken(tmp_path, line):
     task, given, fault = line.split(" |")
-    how, given = tasks()[task], json.loads(given)
-    blocks = [DIALOGUE] if task == "adherence" else []
-    rows = [row("x-1", how.paper, how.sections[0], reply=BURN, blocks=blocks)]
+    given, blocks = json.loads(given), [DIALOGUE] if task == "adherence" else []
+    rows = [row("x-1", task, reply=BURN, blocks=blocks)]
     pages = out(tmp_path, rows, task, ["Ann", "Ben"])
     given = label(pages["Ann"], 0) | given if isinstance(given, dict) else "[" * 9000
-    back(tmp_path / "back", "Ann.jsonl", pages["Ann"], given)
-    refused = {"values": [], "refused": "undecided", "reason": "?"}
-    back(tmp_path / "back", "Ben.jsonl", pages["Ben"], label(pages["Ben"], 0) | refused)
+    back(tmp_path, "Ann", pages["Ann"], given)
+    back(tmp_path, "Ben", pages["Ben"], label(pages["Ben"], 0) | REFUSED)
     (told, other), faults = taken(tmp_path)
-    (item,) = data(out(tmp_path, rows, task, ["Ann"])["Ann"])["items"]
+    (item,) = items(tmp_path, rows, task, "Ann")
     assert "1 new labels" in other and faults == bool(fault)
     if fault:
         assert "not taken: line 2" in told and fault.strip() in told and item["given"] is None
@@ -192,12 +166,11 @@ def test_a_file_with_a_fault_is_told_and_nothing_of_it_is_taken(tmp_path, line):
 
 
 def test_what_comes_back_is_taken_in_once_and_counts_for_the_text_that_was_shown(tmp_path):
-    rows = [r | {"unit": r["item"]} for r in many(4)]
-    pages = out(tmp_path, rows, "presupposition", RATERS, group="expert", size=4)
+    rows, how = many(4), {"group": "expert", "size": 4}
+    pages = out(tmp_path, rows, "presupposition", RATERS, **how)
     for name, page in pages.items():
         more = [label(page, 1, "0", reason="vague"), label(page, 1, "-1", "2026-11-25T10:05:00Z")]
-        refused = label(page, 2, refused="faulty", reason="two questions") | {"values": []}
-        back(tmp_path / "back", f"{name} (1).jsonl", page, label(page, 0), *more, refused)
+        back(tmp_path, f"{name} (1)", page, label(page, 0), *more, label(page, 2) | REFUSED)
     for new in (4, 0):
         told, faults = taken(tmp_path)
         assert not faults and len(told) == 2
@@ -208,19 +181,18 @@ def test_what_comes_back_is_taken_in_once_and_counts_for_the_text_that_was_shown
     first = data(pages["Anna Berg"])["items"][0]["answer"]["text"]
     changed = [r | {"reply": "rewritten"} if r["reply"] == first else r for r in rows]
     for given, labelled in ((rows, 3), (changed, 2)):
-        again = out(tmp_path, given, "presupposition", RATERS, group="expert", size=4)
-        assert sum(bool(i["given"]) for i in data(again["Anna Berg"])["items"]) == labelled
+        again = items(tmp_path, given, "presupposition", "Anna Berg", **how)
+        assert sum(bool(i["given"]) for i in again) == labelled
 
 
 def test_files_of_others_are_told(tmp_path, monkeypatch, capsys):
     page = out(tmp_path, many(2), "presupposition", RATERS)["Anna Berg"]
-    where = tmp_path / "back"
     heads = {"a": {"hand": "0" * 12}, "b": {"hand": "../../x"}, "c": {"task": "nonsense\x1b[2J"}}
     for name, head in (heads | {"d": {"rater": "../Jo"}}).items():
-        back(where, f"{name}.jsonl", page, label(page, 0), **head)
-    (where / "e.docx").write_bytes(b"PK\x03\x04\xff")
-    (where / "f.json").write_text('[{"data": {"text": "of another project"}}]')
-    (where / "g.jsonl").write_bytes(b"")
+        back(tmp_path, name, page, label(page, 0), **head)
+    where, another = tmp_path / "back", b'[{"data": {"text": "of another project"}}]'
+    for name, written in (("e.docx", b"PK\x03\x04\xff"), ("f.json", another), ("g.jsonl", b"")):
+        (where / name).write_bytes(written)
     told, refused = taken(tmp_path)
     assert refused == 7 and all("not taken: " in t for t in told) and "\x1b" not in "".join(told)
     assert "no page of 'Anna Berg' with this sample" in told[0]
@@ -234,38 +206,37 @@ def test_files_of_others_are_told(tmp_path, monkeypatch, capsys):
 
 def test_what_a_browser_kept_of_an_earlier_page_comes_back_with_the_next(tmp_path):
     """A page made with another size or draw says which pages of this rater came before it."""
-    made, rows = [], many(8)
-    for given, more in ((rows, {}), (rows, {"size": 4}), (rows, {"all_reasons": True})):
-        made.append(out(tmp_path, given, "presupposition", ["Ann"], **more)["Ann"])
-    first, second, third = map(data, made)
+    rows = many(8)
+
+    def made(rows=rows, **more):
+        return out(tmp_path, rows, "presupposition", ["Ann"], **more)["Ann"]
+
+    pages = made(), made(size=4), made(all_reasons=True)
+    first, second, third = map(data, pages)
     assert first["earlier"] == [] and second["earlier"] == [first["hand"]]
     assert third["earlier"] == []  # it asks for more than they gave
-    back(tmp_path / "back", "Ann.jsonl", made[1], *(label(made[0], n) for n in range(8)))
+    back(tmp_path, "Ann", pages[1], *(label(pages[0], n) for n in range(8)))
     (told,), refused = taken(tmp_path)
     assert not refused and "8 new labels; 4 of 4 done" in told
-    changed = [r | {"reply": "rewritten"} for r in rows]
-    assert data(out(tmp_path, changed, "presupposition", ["Ann"])["Ann"])["earlier"] == []
-    again = data(out(tmp_path, rows, "presupposition", ["Ann"])["Ann"])
+    assert data(made([r | {"reply": "rewritten"} for r in rows]))["earlier"] == []
+    again = data(made())
     assert again["hand"] == first["hand"] and again["earlier"] == [second["hand"]]
 
 
 @pytest.mark.parametrize("task", ["hallucination", "adherence", "survey_answers"])
 def test_label_studio_gets_a_raters_items_and_its_export_comes_back(tmp_path, task):
-    how = tasks()[task]
-    blocks = [DIALOGUE] if task == "adherence" else []
-    rows = [
-        row(n, how.paper, how.sections[0], reply=f"🙂 {BURN} {n}", blocks=blocks) for n in "abc"
-    ]
+    how, blocks = tasks()[task], [DIALOGUE] if task == "adherence" else []
+    rows = [row(n, task, reply=f"🙂 {BURN} {n}", blocks=blocks) for n in "abc"]
 
     def export():
         given = {"server": True, "repetitions": 0.0}
         made = handed.out(rows, task, RATERS[:1], tmp_path, tmp_path / "labels", **given)
         return made[0][0], json.loads(made[0][0].read_text())
 
-    path, items = export()
+    path, shown = export()
     choices = ElementTree.parse(path.with_suffix(".xml")).iter("Choices")
     offered = {c.get("name"): [x.get("alias") for x in c] for c in choices}
-    assert offered["values"] == list(how.values) and len(items) == 3
+    assert offered["values"] == list(how.values) and len(shown) == 3
     assert SECRET not in path.read_text() and ("nothing." in path.read_text()) == bool(blocks)
     kinds = {"values": "choices", "reason": "textarea"}
     given = {"values": {"choices": [how.values[0]]}, "reason": {"text": ["so", "it is"]}}
@@ -275,16 +246,16 @@ def test_label_studio_gets_a_raters_items_and_its_export_comes_back(tmp_path, ta
         given |= {"type": {"choices": [how.types[0][1]]}, "spans": span}
     result = [{"from_name": k, "type": kinds[k], "value": v} for k, v in given.items()]
     about = {"updated_at": "2026-11-25T10:00:00.1Z", "lead_time": 4.2, "was_cancelled": False}
-    for item in items:  # as a server gives it back
+    for item in shown:  # as a server gives it back
         item["annotations"] = [{"result": result, **about}, {"result": [], "was_cancelled": True}]
     (tmp_path / "back").mkdir()
     for new in (3, 0, 0):
-        (tmp_path / "back/export.json").write_text(json.dumps(items))
+        (tmp_path / "back/export.json").write_text(json.dumps(shown))
         (told,), refused = taken(tmp_path)
         assert not refused and f"{RATERS[0]}, {task}: {new} new labels" in told
         if not new:
-            items = export()[1]  # with the labels so far
-            for r in items[0]["annotations"][0]["result"]:
+            shown = export()[1]  # with the labels so far
+            for r in shown[0]["annotations"][0]["result"]:
                 assert r["type"] == kinds[r["from_name"]]
                 assert r["value"] == given[r["from_name"]] or r["from_name"] == "reason"
 
@@ -296,14 +267,10 @@ def test_damage_costs_only_the_lines_that_it_hits(tmp_path):
     rows, path = many(3), tmp_path / "labels/presupposition/Ann.jsonl"
 
     def labelled():
-        items = data(out(tmp_path, rows, "presupposition", ["Ann"])["Ann"])["items"]
-        return sum(i["given"] is not None for i in items)
-
-    def write(one):
-        raters_labels.write(tmp_path / "labels", "presupposition", "Ann", one, "1")
+        return sum(bool(i["given"]) for i in items(tmp_path, rows, "presupposition", "Ann"))
 
     for one in rows:
-        write(one)
+        raters_labels.write(tmp_path / "labels", "Ann", one, "1")
     whole = path.read_bytes()
     first, second, third = whole.splitlines(keepends=True)
     path.write_bytes(whole[:-1])  # a whole label that lacks only the end of its line counts
@@ -311,7 +278,7 @@ def test_damage_costs_only_the_lines_that_it_hits(tmp_path):
     for cut in (len(whole) - 2, len(first + second) + 1):
         path.write_bytes(whole[:cut])
         assert labelled() == 2
-        write(rows[2])
+        raters_labels.write(tmp_path / "labels", "Ann", rows[2], "1")
         assert labelled() == 3
         assert path.read_bytes().startswith(whole[:cut])  # nothing is deleted
     old = {k: v for k, v in json.loads(second).items() if k not in ("refused", "source")}

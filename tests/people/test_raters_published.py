@@ -1,13 +1,12 @@
 """Raters: labels are published, and what trust cards and papers make of them."""
 
 import asyncio
-import json
 from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 import raters_labels
-from raters_labels import given, write
+from raters_labels import KNOWN, given, write
 
 import rater_pages
 from bedside import annotation
@@ -30,7 +29,6 @@ from judged import collected, elsewhere
 from matrix import House
 
 rng = raters_labels.rng  # a fixture
-
 CONSULTED = "4 consultations"
 SECTION_AND_SIZE = {
     **{"presupposition": ("4.3 false presupposition", 12), "hallucination": ("2.2 answers", 9)},
@@ -38,47 +36,10 @@ SECTION_AND_SIZE = {
     **{"side_effect": ("3.5 pairs of this run", 10), "diagnosis": (CONSULTED, 14)},
 }
 # What Ann says, and once Bob with her; the other is what Bob says of the second row.
-OPPOSITE = {"presupposition": ("1", "0"), "nfp": ("1", "0"), "diagnosis": ("no", "yes")}
-OPPOSITE |= {"side_effect": ("same", "different"), "adherence": ("attitude; expression", "logic")}
-
-
-def label_hallucinations(rows, folder):
-    """Ann's labels of every second answer as hallucinated, three of them again as not."""
-
-    def say(item, n):
-        said = {"values": ["no"], "reason": 'so, "it\nis"'}
-        if n % 2 or item["again"]:
-            return said
-        words = item["answer"]["text"].split()
-        return said | {"values": ["yes"], "type": ["fact"], "spans": [" ".join(words[:3])]}
-
-    how = {"size": 0, "repetitions": 0.3, "group": "expert"}
-    rater_pages.answer(folder, rows, "hallucination", "Ann", say, **how)
-
-
-def label(task, rows, folder):
-    """Ann's labels of rows; Bob agrees on the first and differs on the second."""
-    hers, other = OPPOSITE[task]
-    for r in rows:
-        write(folder, task, "Ann", r, hers)
-    write(folder, task, "Bob", rows[0], hers)
-    write(folder, task, "Bob", rows[1], other)
-
-
-def noting_what_they_learn(patch, *kinds):
-    """A list that gets (kind of baseline, whether raters' labels are in what it learns from)."""
-    learnt = []
-    for kind in kinds:
-
-        def init(self, labelled, *values, own=kind.__init__):
-            rated = "rated" in labelled and bool(labelled["rated"].any())
-            learnt.append((type(self).__name__, rated))
-            own(self, labelled, *values)
-
-        patch.setattr(kind, "__init__", init)
-    return learnt
-
-
+OPPOSITE = {
+    **{"presupposition": ("1", "0"), "nfp": ("1", "0"), "diagnosis": ("no", "yes")},
+    **{"side_effect": ("same", "different"), "adherence": ("attitude; expression", "logic")},
+}
 KEEPING = (  # notebooks in which labels of raters could be learnt from, or are rows
     *("cancer_myth/03_evaluation", "cancer_myth/05_judge_agreement", "radiation/02_free_form"),
     "radiation/04_documentation_sensitivity",
@@ -87,22 +48,38 @@ KEEPING = (  # notebooks in which labels of raters could be learnt from, or are 
 )
 
 
+def hallucinated(item, n):
+    """Every second answer is hallucinated, what comes again is not."""
+    said = {"values": ["no"], "reason": 'so, "it\nis"'}
+    if n % 2 or item["again"]:
+        return said
+    first = " ".join(item["answer"]["text"].split()[:3])
+    return said | {"values": ["yes"], "type": ["fact"], "spans": [first]}
+
+
+def label(folder, task, rows):
+    """Ann's labels of rows; Bob agrees on the first and differs on the second."""
+    if task == "hallucination":
+        how = {"size": 0, "repetitions": 0.3, "group": "expert"}
+        return rater_pages.answer(folder, rows, task, "Ann", hallucinated, **how)
+    hers, other = OPPOSITE[task]
+    said = [("Ann", r, hers) for r in rows] + [("Bob", rows[0], hers), ("Bob", rows[1], other)]
+    for rater, r, value in said:
+        write(folder / "labels", rater, r, value, task)
+
+
 @pytest.fixture(scope="module")
 def world(nothing, tmp_path_factory):
     """Content without raters, then labels of all tasks published into a folder.
 
     files: {task: (file, labels written, rows, labels)}
     """
-    folder = tmp_path_factory.mktemp("external")
-    before = collected(nothing)
+    folder, before = tmp_path_factory.mktemp("external"), collected(nothing)
     rows, files = annotation.rows(before), {}
     for task, (section, size) in SECTION_AND_SIZE.items():
         there = candidates(rows, tasks()[task])
         mine = [r for r in there if r["section"] == section][:size]
-        if task == "hallucination":
-            label_hallucinations(mine, folder)
-        else:
-            label(task, mine, folder / "labels")
+        label(folder, task, mine)
         labels = raters.labels(task, rows, folder / "labels")
         path, written = raters.publish(task, rows, labels, raters.consensus(labels), folder)
         files[task] = path, written, mine, labels
@@ -114,15 +91,25 @@ def world(nothing, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def after(world):
-    """Content once the notebooks KEEPING have run with the labels, and what baselines learnt."""
+    """Rows once the notebooks KEEPING have run with the labels.
+
+    learnt: {(kind of baseline, whether raters' labels are in what it learns from)}
+    """
+    learnt = set()
     with pytest.MonkeyPatch.context() as patch:
-        learnt = noting_what_they_learn(patch, baselines.Lexical, Echo, judging.Overlap)
+        for kind in (baselines.Lexical, Echo, judging.Overlap):
+
+            def init(self, labelled, *values, own=kind.__init__):
+                learnt.add((type(self).__name__, bool(labelled.get("rated", pd.Series()).any())))
+                own(self, labelled, *values)
+
+            patch.setattr(kind, "__init__", init)
         house = House(patch, world.folder / "house")
         patch.setattr(judges, "is_named", lambda run, judge: False)
         for name in KEEPING:
             house.run(name, until="run.keep(")["run"]._calls.close()
         made = raters.with_labels(collect("sample"), world.folder / "labels")
-        yield SimpleNamespace(rows=made["rows"], learnt=set(learnt))
+        yield SimpleNamespace(rows=made["rows"], learnt=learnt)
 
 
 def run_of(paper, notebook, tmp_path, monkeypatch):
@@ -163,7 +150,7 @@ def test_flags_on_the_pieces_of_a_list_are_published_piece_by_piece(world, tmp_p
     pieces = task.asked(whole)[:3]
     label_of = "right", "false negative", "right"
     for piece, value in zip(pieces, label_of, strict=True):
-        write(tmp_path / "labels", task.name, "Ann", piece, value)
+        write(tmp_path / "labels", "Ann", piece, value, task.name)
     labels = raters.labels(task.name, world.rows, tmp_path / "labels")
     settled = raters.consensus(labels)
     path, written = raters.publish(task.name, world.rows, labels, settled, tmp_path)
@@ -267,9 +254,7 @@ def test_medhalus_annotations_are_read_as_they_were_given(world, tmp_path, monke
         assert said == [float(r.value == "yes"), r.type, r.spans]
     assert own["yes"].nunique() == 2
     elsewhere(monkeypatch, tmp_path)
-    table = {"Ann": {"mh-01": "no", "mh-02": "undecided", "mh-03": "no"}}
-    table[raters.ADJUDICATED] = {"mh-01": "yes"}
-    given_ = given(table, again=[("Ann", "mh-01", "yes")]).assign(source="a formulary")
+    given_ = given(KNOWN["published"]["labels"]).assign(source="a formulary")
     given_ = given_.assign(item=given_["id"], spans=[[]] * len(given_))
     counted = raters.background("hallucination", tmp_path)
     counted.loc[0] = ["expert", "Gender", "Male", 5]  # of raters only counts are published

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from raters_labels import cells, row
+from raters_labels import cells, frame_of, row
 
 import rater_pages
 from bedside import BedsideError, annotation
@@ -20,45 +20,30 @@ from judged import shown
 
 ANSWER = "First,  see **your** team.\n \n\n2. Then rest.\n\n\n\nLast, a walk."
 PARAGRAPHS, ANSWERS = "survey_paragraphs", "survey_answers"
+SOURCES = ["GPT-4-Turbo", survey.HUMAN]
 
 
 def rows(questions=12):
     """Rows of the survey in words of our own: two sources for each question."""
     made = []
-    for number, (place, source) in itertools.product(
-        range(1, questions + 1), enumerate(["GPT-4-Turbo", survey.HUMAN])
-    ):
-        name, shared = f"survey-{number}", [text("Patient's question", f"question {number}")]
-        more = dict(paper="cancer_myth", section="2 physicians' survey", item=name, unit=name)
-        more |= {"verdicts": [{"judge": "physicians", "status": "graded", "value": "harmful"}]}
-        more |= {"blocks": [text("Labels that physicians gave", "paragraph 1: all of them")]}
-        id = f"cancer_myth/01_physician_survey/{name}/{source}/survey"
-        reply = f"{ANSWER} Source {place}, question {number}."
-        made.append(row(id, reply=reply, model=source, shared=shared, **more))
+    for number, source in itertools.product(range(1, questions + 1), SOURCES):
+        item = f"survey-{number}"
+        id = f"cancer_myth/01_physician_survey/{item}/{source}/survey"
+        reply = f"{ANSWER} Source {SOURCES.index(source)}, question {number}."
+        more = {"shared": [text("Patient's question", f"question {number}")], "human": []}
+        made.append(row(item, PARAGRAPHS, id=id, reply=reply, model=source, **more))
     return made
 
 
-def ratings(score, labels=lambda question, part, rater: []):
-    """Physicians' ratings of `rows` as `survey.survey` gives them; functions of the place."""
-    made = [
-        (q, s, part, f"Doctor {d}", score(q, part, d), labels(q, part, d), "")
-        for q, s, part, d in itertools.product(
-            range(1, 13), ["GPT-4-Turbo", survey.HUMAN], range(4), (1, 2, 3)
-        )
-    ]
-    names = ["question", "source", "part", "rater", "rating", "labels", "missing"]
-    return pd.DataFrame(made, columns=names)
+def own(known, score, rater="Ann"):
+    """A rater's labels of all paragraphs as a frame: score of (question, part)."""
+    pieces = {p["id"]: p for p in raters.asked(known, PARAGRAPHS)}
 
+    def value(id):
+        return score(int(pieces[id]["item"].split("-")[1]), int(id.rpartition("#")[2]))
 
-def own(task, known, score, rater="Ann", labels=lambda number, part: ""):
-    """Labels of all pieces as a frame: score and labels of (question, part)."""
-    made = []
-    for piece in raters.asked(known, task):
-        number, part = int(piece["item"].split("-")[1]), int(piece["id"].rpartition("#")[2])
-        more = {"id": piece["id"], "item": piece["item"], "unit": piece["unit"], "rater": rater}
-        said = {"value": score(number, part), "type": labels(number, part), "repetition": False}
-        made.append(dict.fromkeys(raters.LABEL, "") | more | said)
-    return pd.DataFrame(made).astype({"repetition": bool})
+    labels = frame_of([(rater, id, value(id), False) for id in pieces])
+    return labels.assign(unit=[pieces[id]["unit"] for id in labels["id"]])
 
 
 def test_an_answer_comes_in_the_surveys_paragraphs():
@@ -78,12 +63,6 @@ def test_an_answer_comes_in_the_surveys_paragraphs():
     assert raters.asked([{**first, "section": "4.3"}], PARAGRAPHS) == []
 
 
-def rated(monkeypatch, made):
-    """These are the physicians' ratings, whether or not the released ones are here."""
-    monkeypatch.setattr(room, "here", lambda name: True)
-    monkeypatch.setattr(survey, "survey", lambda run: made)
-
-
 def test_each_own_rater_stands_beside_each_physician(monkeypatch):
     # Doctor 2 gives one point less than Doctor 1, Doctor 3 sees no advice in third paragraphs. Ann
     # says what Doctor 1 says. Squared differences of Ann and Doctor 2 are 1 throughout; with scores
@@ -92,19 +71,21 @@ def test_each_own_rater_stands_beside_each_physician(monkeypatch):
         lost = doctor == 3 and part == 3
         return np.nan if lost else float(2 + (question + part) % 3 - (doctor == 2))
 
-    rated(monkeypatch, ratings(score))
+    names = ["question", "source", "part", "rater", "rating", "labels", "missing"]
+    made = [
+        (q, source, part, f"Doctor {d}", score(q, part, d), [], "")
+        for q, source, part, d in itertools.product(range(1, 13), SOURCES, range(4), (1, 2, 3))
+    ]
+    monkeypatch.setattr(room, "here", lambda name: True)  # whether or not the released are here
+    monkeypatch.setattr(survey, "survey", lambda run: pd.DataFrame(made, columns=names))
     known = rows()
     reference = raters.reference(known, PARAGRAPHS)
     assert len(reference) == 3 * 72 and set(reference["unit"]) == {r["item"] for r in known}
-    ann = own(PARAGRAPHS, known, lambda q, part: str(2 + (q + part) % 3))
+    ann = own(known, lambda q, part: str(2 + (q + part) % 3))
     found = cells(raters.agreement(ann, PARAGRAPHS, reference))
     kappa = {row: value for (row, column), value in found.items() if column == "kappa"}
-    assert set(kappa) == {
-        *(f"Ann and Doctor {n}" for n in (1, 2, 3)),
-        "Doctor 1 and Doctor 2",
-        "Doctor 1 and Doctor 3",
-        "Doctor 2 and Doctor 3",
-    }
+    everybody = itertools.combinations(["Ann", *(f"Doctor {n}" for n in (1, 2, 3))], 2)
+    assert {*kappa} == {f"{a} and {b}" for a, b in everybody}
     assert kappa["Ann and Doctor 1"][::3] == (1, 72)
     assert kappa["Ann and Doctor 2"][0] == pytest.approx(4 / 7)
     assert kappa["Ann and Doctor 3"][::3] == (1, 48)  # without what holds no advice
@@ -116,7 +97,7 @@ def test_each_own_rater_stands_beside_each_physician(monkeypatch):
 
 
 def test_labels_of_the_survey_stand_at_its_rows_and_are_published_nowhere(tmp_path):
-    known = rows(1)
+    known = [r | {"more": []} for r in rows(1)]
     content = {"rows": known, "shared": {}}
     for one in known:
         key = f"question of {one['id']}"
@@ -133,9 +114,6 @@ def test_labels_of_the_survey_stand_at_its_rows_and_are_published_nowhere(tmp_pa
     assert len(given) == 6 and raters.judged(seen, PARAGRAPHS).empty
     with pytest.raises(BedsideError, match="no study reads labels"):
         raters.publish(PARAGRAPHS, seen, given, raters.consensus(given), tmp_path)
-
-
-# ---- the released survey
 
 
 @pytest.mark.slow

@@ -83,6 +83,7 @@ def test_a_file_has_all_answers_and_what_the_checks_said(given, tmp_path):
     shown = given("Ann B", _1_1="my <b>text</b>\nof two lines", _1_2=3)
     (made,), (path,) = handed(tmp_path), tmp_path.iterdir()
     assert path.name in shown.text and str(path.parent) in shown.text
+    assert shown.state == "collected"  # not "open", as what isn't handed in
     assert made["sheet"] == "cancer_myth" and made["pseudonym"] == "Ann B"
     entries = made["answers"]
     assert [entries[n]["state"] for n in entries] == ["collected", "not yet", "open"]

@@ -1,5 +1,6 @@
 """Kills, disks that fail, wrong files of users: nothing is lost, paid twice, or invented."""
 
+import itertools
 import json
 import random
 import time
@@ -17,31 +18,44 @@ from calling import spoilt
 from conftest import completion, until
 from file_faults import FAULTS, Faults, Killed, full_disk
 
-
-def echo(n, body):
-    return completion("to " + body["messages"][-1]["content"])
+EACH = 0.1 + 0.2  # USD of a reply that costs the most that it can
 
 
-def test_killed_at_any_moment_a_run_pays_again_only_for_what_was_in_flight(world, endpoint):
-    rng, kept, lost = random.Random(0), set(), []
-    endpoint.script = lambda n, body: (time.sleep(0.01), echo(n, body))[1]
-    for _ in range(3):
-        before, some = len(endpoint.bodies), rng.randint(1, 20)
-        process = world.start(range(80))
-        until(lambda before=before, some=some: len(endpoint.bodies) >= before + some, 60)
+def test_processes_killed_at_any_moment_lose_repeat_and_overspend_nothing(world, endpoint):
+    """Only what was under way is paid again; two that append at once don't mix their lines."""
+    rng, kept, lost = random.Random(0), set(), 0
+    usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
+
+    def script(n, body):
+        time.sleep(0.01)
+        return {**completion(body["messages"][-1]["content"] * 2000), "usage": usage}
+
+    endpoint.script = script
+    world.model(usd_per_million_in=1e3, usd_per_million_out=1e4)
+    for _ in range(2):
+        before, some = len(endpoint.bodies), rng.randint(4, 16)
+        process = world.start(range(60), budget_usd=15)
+        until(lambda before=before, some=some: len(endpoint.bodies) >= before + some)
         time.sleep(rng.uniform(0, 0.05))
         process.kill()
         process.join()
         quiet(endpoint)
-        asked = [b["messages"][0]["content"] for b in endpoint.bodies[before:]]
-        assert not kept & {f"to {a}" for a in asked} and max(Counter(asked).values()) == 1
-        now = {r.answer for r in world.ask(*recorded_items(world), mode="replay")}
-        lost.append(len(asked) - len(now - kept))
-        assert lost[-1] <= 4  # those under way
+        asked = [b["messages"][0]["content"].split()[1] for b in endpoint.bodies[before:]]
+        assert not kept & {*asked} and max(Counter(asked).values()) == 1
+        now = {*recorded_items(world)}
+        lost += len(asked) - len(now - kept)
+        assert len(asked) - len(now - kept) <= 4
         kept = now
-    rows = world.ask(*range(80))
-    assert [r.answer for r in rows] == [f"to question {i}" for i in range(80)]
-    assert len(endpoint.bodies) == 80 + sum(lost)
+    both = [world.start([f"{who}{n}" for n in range(25)], budget_usd=15) for who in "ab"]
+    while any(process.is_alive() for process in both):  # whoever reads meanwhile sees whole lines
+        time.sleep(0.05)
+        world.ask(*recorded_items(world), mode="replay")
+        world.run(mode="replay").recordings.check_sound()
+    assert 1 in [process.exitcode for process in both]  # the budget stopped one
+    assert len(endpoint.bodies) * EACH <= world.spent() <= 15 < (len(endpoint.bodies) + 16) * EACH
+    items = [*range(60), *(f"{who}{n}" for who in "ab" for n in range(25))]
+    assert [r.answer for r in world.ask(*items)] == [f"question {i}" * 2000 for i in items]
+    assert len(endpoint.bodies) == len(items) + lost == len(world.recorded()) + lost
 
 
 def quiet(endpoint):
@@ -58,46 +72,35 @@ def recorded_items(world):
     return [json.loads(x)["item"] for x in lines if x.endswith(b"}")]
 
 
-def test_two_processes_append_to_one_file_without_mixing_lines(world, endpoint):
-    """Whoever reads meanwhile, or tries whether the disk takes a line, sees whole lines alone."""
-    endpoint.script = lambda n, body: completion(body["messages"][0]["content"] * 2000)
-    both = [world.start([f"{who} {n}" for n in range(30)]) for who in "ab"]
-    while any(process.is_alive() for process in both):
-        time.sleep(0.05)
-        world.ask(*recorded_items(world), mode="replay")
-        if world.recordings():
-            kept = world.run(mode="replay").recordings
-            kept.check_sound()
-    assert [process.exitcode for process in both] == [0, 0]
-    items = [f"{who} {n}" for who in "ab" for n in range(30)]
-    rows = world.ask(*items, mode="replay")
-    assert [r.answer for r in rows] == [f"question {i}" * 2000 for i in items]
-    assert len(world.recorded()) == 60 == len(endpoint.bodies)
-
-
 # ---- disks
 
 
 def test_any_write_may_fail_or_be_the_last_and_the_same_command_goes_on(world, endpoint):
-    """Every write of the library, in turn full, broken, interrupted, short, killed."""
+    """Every write of the library, in turn full, broken, interrupted, short; and each time killed.
+
+    No money that was spent is forgotten; what a killed process had reserved stays counted.
+    """
+    world.model(usd_per_million_in=1e3, usd_per_million_out=1e4, max_concurrency=1)
+    paid, most = 0.01 + 0.05, 0.122 + 0.2  # USD of a call, and the most that it could cost
     with Faults() as seen:
-        world.ask(*"abc")
-    assert len(seen.sites) > 3
-    ended = Counter()
-    for n, site in enumerate(seen.sites):
-        fault = FAULTS[-1 - n % 5]
+        world.ask(*"abc", budget_usd=9)
+    assert len(seen.sites) > 5
+    ended, sites = Counter(), [*enumerate(seen.sites)]
+    for (n, site), kill in itertools.product(sites, (False, True)):
+        fault = "killed" if kill else FAULTS[n % 4]
         world.elsewhere(f"{n}-{fault}")
-        before, told = len(endpoint.bodies), f"{fault} at {site[0]} in {site[1]}"
-        most = 3 + 3  # what was under way is paid again
+        before, told, again = len(endpoint.bodies), f"{fault} at {site[0]} in {site[1]}", 1
         try:
             with Faults(site, fault):
-                world.ask(*"abc")
-            ended["went on"], most = ended["went on"] + 1, 3  # what was returned is kept
+                world.ask(*"abc", budget_usd=9)
+            ended["went on"], again = ended["went on"] + 1, 0  # what was returned is kept
         except (BedsideError, OSError, Killed) as e:
             ended["told" if isinstance(e, BedsideError) else type(e).__name__] += 1
-        rows = world.ask(*"abc")
+        rows = world.ask(*"abc", budget_usd=9)
         assert [(r.item, r.answer) for r in rows] == [(i, "fine") for i in "abc"], told
-        assert len(endpoint.bodies) - before <= most, told
+        calls = len(endpoint.bodies) - before
+        assert calls <= 3 + again, told  # what was under way is paid again
+        assert calls * paid <= world.spent() + 1e-9 <= calls * paid + 4 * most, told
         world.ask(*"abc", mode="replay")
     assert ended["told"] and ended["Killed"] and not ended["OSError"], ended
 

@@ -4,13 +4,13 @@ import asyncio
 import itertools
 import json
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from bedside import BedsideError
-from bedside.asking import store
 from bedside.papers.meddialbench import consultations as talks
 from bedside.papers.meddialbench import data, generation, rules, study
 from bedside.papers.meddialbench import design as designs
@@ -111,10 +111,6 @@ def test_cases_are_generated_with_as_many_tries_as_they_need(run, design, endpoi
     assert rows["status"].to_dict() == {k: status for k, _, status in KNOWN["tries"]}
     best = {"plenty": items(9, 10), "late": items(8, 20), "few": items(5, 20), "none": []}
     assert rows["key_items"].to_dict() == best
-    each = [(r["item"], r["fields"]["repeat"]) for r in run.recordings.records()]
-    asked = sorted(x for x in each if x[0] in LENGTHS)
-    assert asked == sorted((k, n) for k, v in LENGTHS.items() for n in range(len(v)))
-
     assert scripts["item"].value_counts().to_dict() == dict.fromkeys(("plenty", "late", "few"), 10)
     mine = scripts.set_index(["item", "level"])
     vague = ["It hurts", [1, 8], ["I am fine"], "", "graded"]
@@ -123,21 +119,32 @@ def test_cases_are_generated_with_as_many_tries_as_they_need(run, design, endpoi
     assert mine.loc[("plenty", "dominant")].tolist() == ["", [], [], "", "unparsed"]
     assert mine.at[("late", "fabricating"), "status"] == "refused"
 
-    sent, run.mode = len(endpoint.bodies), "replay"
-    run.recordings = store.Recordings(run.recordings.folder)
-    again = asyncio.run(generation.generated(run, design, drawn))
-    assert again[0].equals(found) and again[1].equals(scripts) and len(endpoint.bodies) == sent
-
 
 # ---- rules: a doctor with a checklist, a patient who keeps to his script
+
+
+@pytest.fixture
+def knowledge(design, texts):
+    return rules.Knowledge(design, sources.load("meddialbench_cases"), texts)
+
+
+def test_the_rules_find_all_diseases_unless_they_are_misled(design, knowledge):
+    cases = sources.load("meddialbench_cases")
+    made = talks.planned(cases, design.configurations(), [rules.NAME], rules.NAME)
+    made = rules.hold(made, knowledge)
+    right = Counter(c.configuration for c in made if c.diagnosis == c.case.diagnosis)
+    assert right["baseline"] == 6 and right["C1"] == 0
+    assert 0 < right["fabricating"] < 6 and 0 < right["withholding"] < 6
+    # nobody is given a diagnosis who keeps back without lying
+    none = {c.configuration for c in made if c.diagnosis == rules.UNKNOWN}
+    assert none >= {"withholding", "C5"} and "fabricating" not in none
 
 
 FIRST = {"": 1, "vague": 1, "reluctant": 2, "impatient": 2, "withholding": 3, "dominant": 3}
 
 
-def test_a_fact_that_is_kept_back_comes_when_asked_again_and_lies_take_its_place(design, texts):
+def test_a_fact_that_is_kept_back_comes_when_asked_again_and_lies_take_its_place(knowledge, texts):
     cases = sources.load("meddialbench_cases")
-    knowledge = rules.Knowledge(design, cases, texts)
 
     def answers(levels, finding):
         """What the patient of a case says to the same question, asked four times."""
@@ -152,6 +159,7 @@ def test_a_fact_that_is_kept_back_comes_when_asked_again_and_lies_take_its_place
                 told = [f"{fact}." in a for a in answers((level,) if level else (), fact)]
                 assert told == [k == (first if n in kept else 1) for k in range(1, 5)]
         facts, lies = mine.loc["fabricating", ["facts", "false"]]
+        assert data.false_statements(texts, case.item, ("vague", "fabricating")) == lies
         fact = case.key_items[facts[0] - 1]
         said = " ".join(answers(("fabricating",), fact))
         assert lies and all(lie.rstrip(".") in said for lie in lies[:4]) and fact not in said

@@ -151,18 +151,12 @@ def test_each_speaker_is_sent_the_dialogue_as_his_own_and_nothing_else(run, here
         assert not [s for s in secret if s in whole] and b["temperature"] == 0.7
         assert b["messages"][1]["content"].split("\n")[0] in {*cases["complaint"]}
 
-    # a first question is sent once for all configurations, and nothing twice
-    assert len([b for b in kinds["doctor"] if len(b["messages"]) == 2]) == len(cases)
-    assert len({c.keys[0] for c in made}) == 2 and len({c.keys[1] for c in made}) == 6
-    assert len(endpoint.bodies) == len({k for c in made for k in c.keys})
-
     # a diagnosis is asked for in JSON after the last answer
     assert len(kinds["diagnosis"]) == len({c.keys[-1] for c in made})
-    assert all(b["response_format"] == talks.DIAGNOSIS for b in kinds["diagnosis"])
-    assert all(b["max_tokens"] == talks.TOKENS for b in kinds["diagnosis"])
+    for b in kinds["diagnosis"]:
+        assert (b["response_format"], b["max_tokens"]) == (talks.DIAGNOSIS, talks.TOKENS)
     last = {b["messages"][-1]["content"].split("\n\n")[0] for b in kinds["diagnosis"]}
     assert last == {c.turns[-1][1] if c.turns else c.case.complaint for c in made}
-    assert all(c.diagnosis.startswith("disease ") for c in made)
 
 
 HOW = {"turns": 5, "turn_tokens": 33, "temperature": 0.7}

@@ -139,24 +139,20 @@ def test_adherence_is_what_is_shown_of_what_is_active(run, texts, endpoint):
     assert made["kind"].tolist() == kinds and made["shown"][3] == [0, 0, 1, 1, 0]
 
 
-def test_trust_cards_are_over_cases_and_have_no_limits_over_six(run):
+def test_judges_are_measured_on_what_the_files_of_labels_say(run):
     known = examples.Labelled(run)
     found = asyncio.run(judging.measured(run, known, "lexical"))
     sizes = {"": 90, "misled": 15, "coverage": 30 * 12, "adherence": 30 * 5}
     assert {k: len(labels) for k, (labels, _) in found.items()} == sizes
     for task, (labels, verdicts) in found.items():
+        assert len(known.cases(task)) == len(labels) == len(verdicts)
         assert {*labels} == {*verdicts["value"]} == {*judging.YES_NO}
-        cases = known.cases(task)
-        assert len(cases) == len(labels) == len(verdicts) and len({*cases}) == 6
-    # labels are those of the files: what was disclosed, and what was shown
-    for task, right in (("coverage", "disclosed"), ("adherence", "shown")):
+    # what was disclosed, and what was shown
+    for task in ("coverage", "adherence"):
         rows = known.rows(task).query("label == 'yes'").groupby("answer_id")["number"].agg(list)
         for r in known.dialogues.itertuples():
-            numbers = [n for n, d in enumerate(known.dimensions, 1) if d in r.shown]
-            expected = numbers if right == "shown" else r.disclosed
+            shown = [n for n, d in enumerate(known.dimensions, 1) if d in r.shown]
+            expected = r.disclosed if task == "coverage" else shown
             assert rows.get(r.answer_id, []) == expected
     # statements of one dialogue stand together, in the dialogues' order
     assert known.cases("coverage")[:60].tolist() == ["case-1"] * 60
-    card = judging.cards(run, known, {"lexical": found})["lexical"]["coverage"]
-    assert np.isnan([card["kappa"]["low"], card["kappa"]["high"]]).all()
-    assert np.isnan([card["exact"]["low"], card["exact"]["high"]]).all()

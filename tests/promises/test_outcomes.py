@@ -192,6 +192,10 @@ def test_a_wait_of_minutes_is_waited_for(world, endpoint, turned):
     slow = 429, {"Retry-After": "300"}, {"error": {"message": "Slow down."}}
     endpoint.script = lambda n, _: slow if n == 1 else WELL
     assert world.ask("a")[0].answer == "fine" and 300 <= turned() < 310
+    endpoint.script = lambda n, _: (429, {}, slow[2])
+    world.second(1)  # without a word from the server: 4, 8, 16, 32 and 32 s
+    before = turned()
+    assert kind(world.ask("b")[0].reply_status) == "rate limit" and 92 <= turned() - before < 95
 
 
 def test_a_server_that_never_answers_ends(world, endpoint):

@@ -8,6 +8,7 @@ import pytest
 
 from bedside import BedsideError, own
 from bedside.asking import registry
+from bedside.own import steps
 from bedside.read import questions
 from conftest import apart, completion
 from own_studies import compared
@@ -44,11 +45,10 @@ def folder(tmp_path, monkeypatch, endpoint):
     return tmp_path / "logs"
 
 
-@pytest.mark.parametrize("given", ["folder", "both"])
-def test_several_logs_are_models_with_repeats_and_their_own_scores(given, folder, capsys):
+def test_several_logs_are_models_with_repeats_and_their_own_scores(folder, capsys):
     both = shlex.join(map(str, (folder / "one.eval", folder / "two.json")))
-    asked = str(folder) if given == "folder" else both
-    found = compared(str(folder.parent / "mine.csv"), answers=asked, judge="j")
+    assert questions.answer_files(both) == questions.answer_files(str(folder))
+    found = compared(str(folder.parent / "mine.csv"), answers=str(folder), judge="j")
     models = ["m/one (from one.eval)", "m/two (from two.json)"]
     assert found.answers.groupby("model")["configuration"].nunique().to_dict() == {
         m: 2 for m in models
@@ -60,6 +60,14 @@ def test_several_logs_are_models_with_repeats_and_their_own_scores(given, folder
     assert found.scores["value"].tolist() == [100, 100] and len(found.pairs)
     told = capsys.readouterr().out
     assert "2 answers of m/two (from two.json) have marks of channels" in told
+
+
+def test_logs_of_the_working_folder_are_found_from_elsewhere(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    given = {"questions": str(folder.parent / "mine.csv"), "answers": "one.eval two.json"}
+    _, taken = steps.begun({**given, "mode": "replay"})
+    monkeypatch.chdir(folder.parent)
+    assert questions.answer_files(taken["answers"]) == questions.answer_files(str(folder))
 
 
 def test_one_log_with_a_blank_in_its_name_is_one_and_what_lacks_is_named(folder):

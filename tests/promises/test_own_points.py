@@ -49,6 +49,11 @@ def test_a_score_between_worst_and_best_is_a_score(kind, endpoint, tmp_path, mon
     assert found.scores["n"].iloc[0] == 24
     alike = own.lengths(found.own, found.verdicts).set_index("column")
     assert alike["n"].tolist()[0] == 24 and 0 < alike["value"].iloc[0] < 1  # more words, more met
+    (axes,) = own.length_figure(found.own, found.verdicts).axes
+    assert (axes.get_title(), axes.get_ylabel(), len(axes.lines[0].get_xdata())) == (
+        *("small", "score, %"),
+        24,
+    )
     page = explorer.html(own.document(found.own, found.verdicts))
     content, shown = explorer.read(page)
     rights = Counter(v["right"] for r in content["rows"] for v in r["verdicts"])
@@ -74,6 +79,7 @@ def test_scores_below_0_stay_as_they_are(endpoint, tmp_path, monkeypatch):
     )
     assert found.scores["value"].tolist() == [-200] * 2
     asked = endpoint.bodies[-1]["response_format"]["json_schema"]["schema"]["properties"]
+    assert endpoint.bodies[-1]["max_tokens"] == 1000 + 3 * 16  # a verdict's, and each criterion's
     assert list(asked) == ["criterion_1", "criterion_2", "criterion_3"]
     assert found.own.lowest == -2.5  # of 2 possible points
     assert found.scores["low"].ge(-250).all() and found.pairs["value"].iloc[0] == 0

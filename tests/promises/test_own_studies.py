@@ -14,7 +14,8 @@ import pytest
 import bedside
 from bedside import BedsideError, own
 from bedside.asking import registry
-from bedside.own import results, steps
+from bedside.own import results, steps, try_out
+from bedside.publish import comparison
 from bedside.read import paths, questions
 from bedside.read.surroundings import here
 from bedside.write import frames
@@ -72,6 +73,12 @@ def test_questions_are_asked_judged_and_counted_by_unit(study_of, endpoint, tmp_
     assert len(endpoint.bodies) == sent and again.verdicts.equals(found.verdicts)
 
 
+def test_of_a_question_s_repeats_one_failure_is_listed(study_of, tmp_path):
+    study_of(repeats=2)  # twice wrong on q1
+    (failure,) = comparison.compared([own.compared("mine")], tmp_path)["failures"]["item"]
+    assert failure in ("q1", "q1, repeat 2")
+
+
 def test_what_is_wrong_is_said_and_leaves_nothing(study_of, endpoint, tmp_path):
     for given, match in (
         ({"models": ""}, "name the models"),
@@ -81,6 +88,11 @@ def test_what_is_wrong_is_said_and_leaves_nothing(study_of, endpoint, tmp_path):
         ({"rubric": "gone.j2"}, "RUBRIC=gone.j2"),
         ({"answers": "gone.csv"}, "gone.csv"),
         ({"judge": "lexical"}, "name a model"),
+        ({"repeats": "0"}, "REPEATS='0'"),
+        ({"repeats": "2.5"}, "REPEATS='2.5'"),
+        ({"temperature": "warm"}, "TEMPERATURE='warm'"),
+        ({"judge": "served nope"}, "unknown JUDGE"),
+        ({"criteria": "both"}, "CRITERIA"),
     ):
         with pytest.raises(BedsideError, match=match):
             study_of(**given)
@@ -91,6 +103,16 @@ def test_what_is_wrong_is_said_and_leaves_nothing(study_of, endpoint, tmp_path):
     with pytest.raises(BedsideError, match="mine.csv, line 2"):
         study_of()
     assert not (tmp_path / "figures").exists() and not endpoint.bodies
+
+
+def test_the_bundled_ten_need_no_model(tmp_path, monkeypatch):
+    """All that is asked of the embedded model is recorded, by the prompts as they are."""
+    monkeypatch.setattr(here, "figures", str(tmp_path))
+    given = {"models": "smollm2-135m", "judge": "smollm2-135m", "mode": "replay"}
+    ten = paths.DATA / "sample/own"
+    found = compared(str(ten / "ten_questions.csv"), **given, answers=str(ten / "answers.csv"))
+    assert found.scores.loc[found.scores["column"] == "all: right, %", "n"].tolist() == [10, 10]
+    assert len(found.pairs)
 
 
 def test_a_rubric_of_ones_own_is_what_the_judge_gets(study_of, endpoint, tmp_path):
@@ -168,6 +190,16 @@ def test_a_plan_from_python_asks_nobody(at, endpoint, capsys):
     assert "2 calls in all. No call was made." in capsys.readouterr().out
     with pytest.raises(BedsideError, match="unknown mode 'batch'"):
         bedside.study(ASKED, ["small"], mode="batch")
+
+
+def test_a_judge_whose_verdict_nobody_can_read_is_not_ready(at, endpoint):
+    endpoint.script = lambda n, body: completion("Perhaps.")
+    registry.entries()["vague"] = registry.as_model(
+        "vague", {**at, "model": "v", "response_format": "none"}
+    )
+    told = []
+    assert not asyncio.run(try_out.tried("vague", told.append))
+    assert any("no verdict can be read" in line for line in told) and "not ready" in told[-1]
 
 
 def test_what_a_notebook_left_is_opened_with_all_texts(at):

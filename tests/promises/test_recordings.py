@@ -16,7 +16,6 @@ from bedside.asking import store
 from bedside.asking.replies import Request, as_reply
 from bedside.read import paths
 from conftest import completion
-from file_faults import full_disk, short_writes
 
 FIELDS = {"temperature": 0.0, "max_tokens": 9}
 
@@ -41,25 +40,6 @@ def test_a_reply_is_synchronised_with_the_disk_before_it_is_returned(tmp_path, m
     monkeypatch.setattr(store.os, "fsync", lambda _: at_sync.append(len(kept)))
     kept.add("m", [record("a")])
     assert at_sync == [0] and len(kept) == 1
-
-
-@pytest.mark.parametrize("room", [0, 1, 4999])
-def test_a_reply_that_does_not_fit_is_told_and_the_file_is_as_it_was(tmp_path, room):
-    keep(tmp_path, record("a"))
-    before = (tmp_path / "m.jsonl").read_bytes()
-    kept, long = store.Recordings(tmp_path), [record("b", text="x" * 5000)]
-    with full_disk(len(before) + room):
-        with pytest.raises(BedsideError, match="m.jsonl: .*No space left"):
-            kept.add("m", long)
-        with pytest.raises(BedsideError, match="No space left"):
-            kept.check_writable("m")  # before a call is paid
-    assert (tmp_path / "m.jsonl").read_bytes() == before
-    kept.check_writable("m")
-    assert (tmp_path / "m.jsonl").read_bytes() == before
-    kept.add("m", long)  # once there is room
-    with short_writes():
-        kept = keep(tmp_path, record("c"), record("d"))
-    assert sorted(r["item"] for r in kept.records()) == [*"abcd"]
 
 
 def test_recordings_replay_where_no_file_can_be_locked_and_none_is_written(tmp_path, monkeypatch):
@@ -159,20 +139,6 @@ def test_hostile_text_comes_back_as_it_was(tmp_path, ends):
 
 
 # ---- replays
-
-
-def test_a_replay_without_recording_names_the_fields_of_the_nearest(tmp_path):
-    kept = keep(
-        tmp_path,
-        record("a", fields={**FIELDS, "messages": "0" * 16}),
-        record("a2", item="a", fields={**FIELDS, "temperature": 1.0, "seed": 1}),
-        record("b"),
-    )
-    told = kept.nearest("a", {**FIELDS, "max_tokens": 10, "temperature": 1.0, "seed": 1})
-    assert told == "the nearest recording differs in max_tokens (9 recorded, 10 asked)"
-    told = kept.nearest("a", {**FIELDS, "messages": [{"role": "user", "content": "secret"}]})
-    assert told == "the nearest recording differs in messages"  # of prompts only that they differ
-    assert kept.nearest("c", FIELDS) == "no recording of this item at all"
 
 
 def replies_of(path, count):

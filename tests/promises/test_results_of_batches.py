@@ -109,7 +109,6 @@ def test_a_file_that_is_not_there_or_cannot_be_written_is_named(world, lines, tm
 @pytest.mark.parametrize(
     "more, words",
     [
-        ({"extra_body": {"a": [{"b": "x ${TEST_KEY}"}]}}, "uses a value from the environment"),
         ({"api": "completions", "response_format": "none"}, "bare text"),
         ({"retired": "2026-06-15", "instead": "smollm2-135m"}, "retired on 2026-06-15; use"),
     ],

@@ -73,15 +73,11 @@ def test_a_models_name_is_a_file_within_the_folder(world, name):
     assert path.parent == world.folder / "data/recordings/own/asked"
 
 
-HOSTILE = ["\x1b[2J", "\u202e", "<script>alert(1)</script>", "{{ 7 * 7 }} {% raw %}", "=1+1"]
+HOSTILE = "\x1b[2J\u202e<script>alert(1)</script>{{ 7 * 7 }} {% raw %}=1+1"
 
 
-def test_a_hostile_text_is_recorded_as_it_came_and_gives_a_terminal_no_orders(world, endpoint):
-    endpoint.script = lambda n, body: completion(body["messages"][0]["content"])
-    prompts = {f"{n}": text for n, text in enumerate(HOSTILE)}
-    world.ask(prompts)
-    assert {r["text"] for r in world.recorded()} == {*HOSTILE}
-    endpoint.script = lambda n, body: (404, {}, {"error": {"message": "".join(HOSTILE)}})
+def test_a_hostile_error_gives_a_terminal_no_orders(world, endpoint):
+    endpoint.script = lambda n, body: (404, {}, {"error": {"message": HOSTILE}})
     with pytest.raises(BedsideError) as told:
         world.ask(*range(9))
     assert "\x1b" not in str(told.value) and "\u202e" not in str(told.value)

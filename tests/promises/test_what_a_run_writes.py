@@ -1,7 +1,9 @@
 """What a run writes: tables, figures, claims, graded replies, pages; hostile texts stay texts."""
 
+import io
 import json
 import re
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -79,14 +81,13 @@ def test_a_wrong_table_is_an_error(run, bad, told):
 def test_a_judged_table_shows_how_good_its_judge_is_at_each_task(run):
     with pytest.raises(BedsideError, match="'lexical' has no validation card"):
         run.table("t", rows(), "T", judged=True)
-    # one error of one step; by chance (1 + 4 * 2 + 2 + 2 * 2 + 4 + 1) / 4 = 5 squared: 1 - 1/5
-    said = pd.DataFrame({"status": "graded", "value": [-1, 0, 1, 1]})
-    card = trust_cards.trust_card([-1, 0, 1, 0], said, [-1, 0, 1])
+    verdicts = pd.DataFrame({"status": "graded", "value": [-1, 0, 1, 1]})
+    card = trust_cards.trust_card([-1, 0, 1, 0], verdicts, [-1, 0, 1])  # kappa 1 - 1/5
     run.write_card("lexical", card, "their authors")
     run.write_card("lexical", {**card, "n": 9}, "us", task="another task")
     run.table("t", rows(), "T", judged=("", "another task"))
-    told = (run.folder / "t.md").read_text().replace("\\", "")
-    assert told.count("kappa 0.80") == 2 and "another task" in told
+    text = (run.folder / "t.md").read_text().replace("\\", "")
+    assert text.count("kappa 0.80") == 2 and "another task" in text
     fresh = Run("cancer_myth", "04_mitigation", profile="sample")
     assert fresh.card(task="another task")["n"] == 9 and fresh.card()["n"] == 4
     with pytest.raises(BedsideError, match="trust_lexical_third.json"):
@@ -164,21 +165,11 @@ def test_texts_are_shown_whole_and_never_as_markup(form):
 # ---- claims, manifest and pages
 
 
-@pytest.fixture
-def ledger(monkeypatch):
-    """Claims of the run's paper: one holds, one differs, one needs data, one is hostile."""
-    found = {}
-    monkeypatch.setattr(claims, "_read", lambda paper: (found, {}))
+def test_claims_manifest_and_pages_of_a_run(run, monkeypatch):
+    monkeypatch.setattr(paths, "CLAIMS", Path(__file__).with_name("claims"))
+    monkeypatch.setattr(claims, "_read", claims._read.__wrapped__)
     monkeypatch.setattr(paths, "FINDINGS", paths.ROOT / "none")  # they name claims of the paper
-    tests = "prints(27.249)", "prints(27.26)", "lacking > 1", "formula(1)"
-    for id, text, test in zip("abcd", ["A share", "A share", "A share", HOSTILE], tests):
-        about = {"needs": "data", "tried": "tried everything", "published": "27.2", "value": 27.2}
-        about |= {"kind": "claim", "section": "4.3", "weight": "detail", "basis": "run"}
-        found[id] = claims.Claim(id=id, claim=text, test=test, notebook="03_evaluation", **about)
-    found["e"] = claims.Claim(id="e", claim="Of another notebook", notebook="04", **about)
 
-
-def test_claims_manifest_and_pages_of_a_run(run, ledger):
     def prints(x):
         return Verdict(f"{x:.1f}" == "27.2", f"{x:.1f}")
 
@@ -233,19 +224,14 @@ def test_what_takes_long_is_computed_once_for_its_inputs_and_kept_of_the_committ
 
 # ---- graded replies and calls as files
 
-FRAME = {
-    "item": ["q1", "q1", "q2"],
-    "model": "m",
-    "configuration": "plain",
-    "judge": ["a", "b", "a"],
-    "status": ["graded", "unparsed", "graded"],
-    "value": [1, 0, -1],
-    "right": [True, True, False],
-    "unit": ["a myth of others", "a myth of others", np.nan],
-    "question": ["Is “this” so?", "Is “this” so?", "And\nthat?"],
-    "kind": "x",
-    "tokens": [3, None, 5],
-}
+# two judges of two replies; one verdict is none
+ROWS = """item,model,configuration,judge,status,value,right,unit,question,kind,tokens
+q1,m,plain,a,graded,1,True,a myth of others,Is “this” so?,x,3
+q1,m,plain,b,unparsed,0,True,a myth of others,Is “this” so?,x,
+q2,m,plain,a,graded,-1,False,,"And
+that?",x,5
+"""
+FRAME = pd.read_csv(io.StringIO(ROWS))
 
 
 @pytest.fixture
@@ -258,7 +244,7 @@ def place(tmp_path, monkeypatch):
 
 
 def write(place, **columns):
-    made = frames.checked(pd.DataFrame({**FRAME, **columns}), "lists")
+    made = frames.checked(FRAME.assign(**columns), "lists")
     return frames.write(place, "lists", made, ("kind", "tokens"), "radiation/02_free_form")
 
 
@@ -267,7 +253,7 @@ def test_graded_replies_are_ids_and_numbers_in_the_file_and_texts_in_the_cache(p
     text = (place / "graded_lists.csv").read_text()
     assert "this" not in text and "myth" not in text  # a unit is named by its first item
     whole, short = frames.read(place, "lists"), frames.read(place, "lists", texts=False)
-    assert whole["question"].tolist() == FRAME["question"]
+    assert whole["question"].tolist() == FRAME["question"].tolist()
     assert whole["unit"].tolist() == ["a myth of others"] * 2 + ["q2"]  # else the item
     assert short["unit"].tolist() == ["q1", "q1", "q2"] and "question" not in short
     for found in (whole, short):  # and nothing ungraded has a value
@@ -313,19 +299,19 @@ def test_what_names_no_row_or_no_verdict_is_refused(columns, told, place):
 
 
 def test_calls_are_written_as_they_come_and_nothing_is_made_up(place):
-    told = {"role": "user", "content": "Hello \ud800 there"}
-    asked = [Request(f"q{n}", "smollm2-135m", [told] * 2, {"seed": n}) for n in (1, 2)]
+    prompt = [{"role": "user", "content": "Hello \ud800 there"}]
+    asked = [Request(f"q{n}", "smollm2-135m", prompt, {"seed": n}) for n in (1, 2)]
     more = {"date": "2026-11-23T06:00:00+00:00", "latency_s": 0.0, "completion_tokens": 0}
     log = frames.Calls(frames.cache(place) / "calls_02_free_form.jsonl")
-    for request in [*asked, asked[0]]:
-        record = {"key": request.key, "item": request.item, "text": "a", "finish": "stop"}
-        log.add(request, as_reply(request, record | (more if request.item == "q2" else {}), True))
+    for request, about in zip([*asked, asked[0]], ({}, more, {})):
+        record = {"key": request.key, "item": request.item, "text": "a", "finish": "stop", **about}
+        log.add(request, as_reply(request, record, True))
     log.close()
     one, two = frames.called(place).values()
-    assert [m["content"] for m in one["messages"]] == ["Hello � there"] * 2
+    assert [m["content"] for m in one["messages"]] == ["Hello � there"]
     assert (one["text"], one["finish"], one["settings"]["seed"]) == ("a", "stop", 1)
     assert [one[k] for k in ("date", "seconds", "prompt_tokens")] == [None] * 3
-    assert (two["seconds"], two["completion_tokens"], two["date"]) == (0.0, 0, more["date"])
+    assert [two[k] for k in ("date", "seconds", "completion_tokens")] == [*more.values()]
     assert bedside.calls("radiation")["key"].tolist() == [r.key for r in asked]
     frames.Calls(log.path).close()  # a run without a call leaves none of an earlier one
     assert frames.called(place) == {}

@@ -158,18 +158,19 @@ def test_unknown_tables_and_cells_are_errors():
 # ---- templates
 
 
-ARGS = {"question": "Q?", "correction": "C.", "answer": "A."}
+@pytest.mark.parametrize(
+    "said, expected",
+    [
+        ("{{ 7 * 7 }}{% if 1 %}{{ self }}", "{{ 7 * 7 }}{% if 1 %}{{ self }}"),
+        ("a\ud83d b \ud83d\ude00", "a\ufffd b \U0001f600"),
+    ],
+)
+def test_expressions_in_data_stay_text_and_half_characters_are_replaced(said, expected):
+    made = prompts.render("cancer_myth/answer", question=said)
+    assert made == [{"role": "user", "content": expected}]
 
 
-def test_data_in_a_template_stay_data():
-    """Expressions stay text, half characters are replaced, and no text can close its own fence."""
-    asked = {
-        "{{ 7 * 7 }}{% if 1 %}{{ self }}": None,
-        "a\ud83d b \ud83d\ude00": "a\ufffd b \U0001f600",
-    }
-    for said, expected in asked.items():
-        made = prompts.render("cancer_myth/answer", question=said)
-        assert made == [{"role": "user", "content": expected or said}]
+def test_no_text_can_close_its_own_fence():
     mark = hashlib.sha256(b"text").hexdigest()[:12]
     inner = prompts.fence("text")  # an attacker can copy any mark but not its own
     assert inner == f"<<<{mark}\ntext\n{mark}>>>"
@@ -180,32 +181,39 @@ def test_data_in_a_template_stay_data():
     for reference in ("R", ""):
         made = prompts.render("own/judge", question="Q?", answer=forged, reference=reference)
         system, user = (m["content"] for m in made)
-        assert (
-            outer in user
-            and '{"score": 1}' in system
-            and "reference" not in (reference or system + user)
-        )
-        assert not reference or prompts.fence("R") in user
+        assert outer in user and '{"score": 1}' in system
+        if reference:
+            assert prompts.fence(reference) in user
+        else:
+            assert "reference" not in system + user
+
+
+ONES_OWN = {
+    "cancer_myth/answer": "{% block user %}In brief: {{ question }}{% endblock %}",
+    "x": "{% block system %}{{ s }}{% endblock %}{% block user %}u{% endblock %}",
+    "y": "{% block system %}s{% endblock %}",
+}
 
 
 def test_a_folder_of_ones_own_goes_first_and_faults_are_named(tmp_path):
-    mine = tmp_path / "cancer_myth/answer.j2"
-    mine.parent.mkdir()
-    mine.write_text("{% block user %}In brief: {{ question }}{% endblock %}")
-    made = prompts.render("cancer_myth/answer", str(tmp_path), question="Q")
-    assert [m["content"] for m in made] == ["In brief: Q"]
-    made = prompts.render("cancer_myth/judge", str(tmp_path), **ARGS)  # the rest as before
-    assert [m["role"] for m in made] == ["system", "user"]
-    assert prompts.source("cancer_myth/answer", str(tmp_path)).is_relative_to(tmp_path)
-    text = "{% block system %}{{ s }}{% endblock %}{% block user %}u{% endblock %}"
-    (tmp_path / "x.j2").write_text(text)
-    for s, roles in (("", ["user"]), ("Be brief.", ["system", "user"])):
-        assert [m["role"] for m in prompts.render("x", tmp_path, s=s)] == roles
-    (tmp_path / "y.j2").write_text("{% block system %}s{% endblock %}")
-    for name, given, told in (
-        ("cancer_myth/judge", {"question": "Q", "correction": "C"}, "'answer' is undefined"),
-        ("cancer_myth/none", {}, "no prompt template cancer_myth/none.j2"),
-        ("y", {}, "block named user"),
+    (tmp_path / "cancer_myth").mkdir()
+    for name, text in ONES_OWN.items():
+        (tmp_path / f"{name}.j2").write_text(text)
+    told = {"question": "Q?", "correction": "C.", "answer": "A.", "s": ""}
+    for name, expected in (
+        ("cancer_myth/answer", [("user", "In brief: Q?")]),
+        ("x", [("user", "u")]),
     ):
-        with pytest.raises(BedsideError, match=told):
-            prompts.render(name, str(tmp_path), **given)
+        made = prompts.render(name, str(tmp_path), **told)
+        assert [(m["role"], m["content"]) for m in made] == expected
+    for name in ("cancer_myth/judge", "x"):  # the first is not there, and is as before
+        made = prompts.render(name, tmp_path, **{**told, "s": "Be brief."})
+        assert [m["role"] for m in made] == ["system", "user"]
+    assert prompts.source("cancer_myth/answer", str(tmp_path)).is_relative_to(tmp_path)
+    for name, fault in (
+        ("cancer_myth/judge", "'answer' is undefined"),
+        ("cancer_myth/none", "no prompt template cancer_myth/none.j2"),
+        ("y", "block named user"),
+    ):
+        with pytest.raises(BedsideError, match=fault):
+            prompts.render(name, str(tmp_path), question="Q", correction="C")

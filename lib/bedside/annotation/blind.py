@@ -55,9 +55,9 @@ def _bare(block):
 def candidates(rows, task, tiny=False):
     """The rows that a task can ask about, by id: those with a reply, identical ones only once.
 
-    tiny: also replies of embedded models that no profile records further (`paths.recorded`), which
-    are often truncated and rarely worth a rater's time. Without tiny they come only where nobody
-    else replied.
+    tiny: also replies of embedded models that no profile records further (`paths.recorded`), and
+    pieces of them, which are often truncated and rarely worth a rater's time. Without tiny they
+    come only where nobody else replied.
     """
     there = [row for row in rows if task.takes(row) and row["reply_status"] == ""]
     if short := [row for row in there if any(isinstance(block, str) for block in row["shared"])]:
@@ -65,10 +65,13 @@ def candidates(rows, task, tiny=False):
             f"row {short[0]['id']!r} refers to shared texts but doesn't include them. Pass the rows"
             " of annotation.rows(document)"
         )
-    known = {
-        model for profile in paths.profiles().values() for model in profile.get("recorded", ())
-    }
-    worth = [r for r in there if r["model"] in known or not registry.is_embedded(r["model"])]
+    known = {m for profile in paths.profiles().values() for m in profile.get("recorded", ())}
+    small = {r["model"] for r in rows if registry.is_embedded(r["model"])} - known
+    worth = [r for r in there if r["model"] not in small]
+    if task.pieces_of:
+        wholes = [r for r in rows if r["section"].startswith(task.pieces_of)]
+        texts = "\n".join(r["reply"] for r in wholes if r["model"] not in small).casefold()
+        worth = [r for r in worth if r["reply"].casefold() in texts]
     found = {}
     for row in sorted(there if tiny else worth or there, key=lambda row: row["id"]):
         found.setdefault(digest(material(row, task)), row)

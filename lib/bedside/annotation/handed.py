@@ -143,9 +143,10 @@ def _given(record, entry):
     """A rater's label so far as a page has it, None without one of the same text."""
     if not record or record["text_sha256"] != entry["text_sha256"]:
         return None
-    pairs = (("values", "value"), ("type", "type"))
-    parts = {name: [v for v in record[k].split(JOINED) if v] for name, k in pairs}
-    return parts | {k: record[k] for k in ("at", "spans", "reason", "source", "refused", "seconds")}
+    values, types = ([v for v in record[k].split(JOINED) if v] for k in ("value", "type"))
+    return {"values": values, "type": types} | {
+        k: record[k] for k in ("at", "spans", "reason", "source", "refused", "seconds")
+    }
 
 
 def _opinions(labels, task, entry, seed):
@@ -162,13 +163,11 @@ def _opinions(labels, task, entry, seed):
 
 
 def _html(page):
-    sources = [explorer.inline("script/texts.js")]
-    sources += [(HERE / f"script/{name}.js").read_text(encoding="utf-8") for name in SCRIPTS]
-    scripts = ["\n".join(['"use strict";', "(() => {", *sources, "})();"])]
+    scripts = [explorer.script("script/texts.js", *(HERE / f"script/{n}.js" for n in SCRIPTS))]
     return template(HERE / "page.html.j2").render(
         title=page["about"]["title"],
         data=clean(json.dumps(page, ensure_ascii=False).replace("<", "\\u003c")),
-        style=(HERE / "page.css").read_text(encoding="utf-8"),
+        style=explorer.inline(HERE / "page.css"),
         script=scripts[0],
         hashes=hashes(scripts),
         rater=page["about"]["rater"],

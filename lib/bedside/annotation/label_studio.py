@@ -67,7 +67,7 @@ def _text(block):
 def _annotation(item):
     """A label so far, as Label Studio's annotation."""
     label, reply = item["given"], item["answer"]["text"]
-    of_kind = {"values": "choices", "type": "choices", "refused": "choices"}
+    of_kind = dict.fromkeys(("values", "type", "refused"), "choices")
     of_kind |= dict.fromkeys(FIELDS, "textarea")
     result = []
     for name, kind in of_kind.items():
@@ -79,8 +79,8 @@ def _annotation(item):
         start = _units(reply[: max(reply.find(span), 0)])
         value = {"start": start, "end": start + _units(span), "text": span, "labels": ["span"]}
         result.append({"from_name": "spans", "to_name": "reply", "type": "labels", "value": value})
-    times = {"created_at": label["at"], "updated_at": label["at"], "lead_time": label["seconds"]}
-    return {"result": result, "was_cancelled": False, **times}
+    about = {"updated_at": label["at"], "lead_time": label["seconds"]}
+    return {"result": result, "was_cancelled": False, **about}
 
 
 def _units(text):

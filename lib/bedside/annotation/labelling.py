@@ -19,7 +19,8 @@ class Task:
 
     choices, types and labels: (key, value, words) each. examples: (what a rater may meet, the
     label, why) each, shown beside the guide. sections: the beginnings of the sections of
-    its rows. split: returns a row's pieces (paragraphs of its
+    its rows. pieces_of: the sections of the whole replies if its rows are pieces of several models'
+    replies. split: returns a row's pieces (paragraphs of its
     reply) as rows in their order, with the ids `<row id>#<n>`; they are labelled one by one.
 
     shows: headings of the blocks that are shown beside the reply; all others stay hidden, so that
@@ -65,6 +66,7 @@ class Task:
     ordered: bool = False
     words: dict = field(default_factory=dict)
     each_rater: bool = False
+    pieces_of: str = ""
     split: Callable[[dict], list[dict]] | None = None
     reason_for: tuple = ()
     source_for: tuple = ()

@@ -45,8 +45,8 @@ def training(task):
     for item in task.training() if task.training else ():
         right = {"type": "", "spans": []} | item["right"]
         expected = [*map(clean, (*task.in_words(right), *right["spans"]))]
-        asked = {k: [right[k]] if right[k] else [] for k in ("value", "type")}
-        right = {"values": asked["value"], "type": asked["type"], "spans": right["spans"]}
+        values, types = ([right[k]] * bool(right[k]) for k in ("value", "type"))
+        right = {"values": values, "type": types, "spans": right["spans"]}
         shown = material(item | {"blocks": []}, task)
         about = {"id": digest(item | {"blocks": []}), "right": right, "expected": expected}
         made.append({**shown, **about, "why": clean(item["why"])})
@@ -65,10 +65,10 @@ def checks(task):
 def mixed(queue, task, rater, seed):
     """A rater's queue with the task's checks at random places, none of them the first."""
     rng = np.random.default_rng([seed, int(digest(rater)[:8], 16)])
-    found = checks(task)
+    queue, found = [*queue], checks(task)
     places = sorted(rng.integers(1, len(queue) + 1, len(found)), reverse=True)
     for place, i in zip(places, rng.permutation(len(found))):
-        queue = [*queue[:place], Entry(found[i], False), *queue[place:]]
+        queue.insert(place, Entry(found[i], False))
     return queue
 
 

@@ -44,8 +44,8 @@ class Sample:
     all_reasons: bool = False
 
     def __post_init__(self):
-        fine = self.size >= 0 and self.seed >= 0 and 0 <= self.overlap <= 1
-        if not (fine and 0 <= self.repetitions <= 0.5):
+        fine = 0 <= self.overlap <= 1 and 0 <= self.repetitions <= 0.5
+        if min(self.size, self.seed) < 0 or not fine:
             raise BedsideError(
                 f"size is {self.size}, seed {self.seed}, repetitions {self.repetitions} and overlap"
                 f" {self.overlap}; give a size of at least 1 (0: all), a seed of at least 0,"

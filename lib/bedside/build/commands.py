@@ -35,7 +35,8 @@ def check(goals: Collection[str], line: dict[str, str]) -> None:
         takers = KNOWN[choose(name, KNOWN, "variable")]
         others = ({*NOTEBOOKS, *paths.papers()} - {*takers}).intersection(goals)
         if others and "study" in takers and "notebooks" not in takers:
-            raise BedsideError(f"{name} is only for `make study`. See docs/own_study.md.")
+            costs = ", where MODE=plan says what it costs" * ("plan" in goals)
+            raise BedsideError(f"{name} is only for `make study`{costs}. See docs/own_study.md.")
 
 
 def targets() -> dict[str, str]:

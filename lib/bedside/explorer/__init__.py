@@ -47,7 +47,8 @@ def html(document: dict, linked: dict[str, str] | None = None) -> str:
             f"{len(twice)} ids occur in more than one row, first {twice[0]!r}. Give each"
             " row its own id."
         )
-    scripts = [inline("vendor/tabulator.min.js"), _script()]
+    scripts = [inline("vendor/tabulator.min.js")]
+    scripts.append(script(*(f"script/{name}.js" for name in SCRIPT)))
     sent = {k: document.get(k, {}) for k in SENT}
     data = {k: v for k, v in document.items() if k not in SENT}
     papers = {paper: prompts.clean(name) for paper, name in document["papers"].items()}
@@ -89,14 +90,16 @@ def _packed(value):
     return base64.b64encode(packed).decode()
 
 
-def _script():
-    """The page's own script: one function in strict mode."""
-    parts = [inline(f"script/{name}.js") for name in SCRIPT]
-    return "\n".join(['"use strict";', "(async () => {", *parts, "})();", ""])
+def script(*names: str | Path) -> str:
+    """A page's own script, of these files: one function in strict mode."""
+    return "\n".join(['"use strict";', "(async () => {", *map(inline, names), "})();", ""])
 
 
-def inline(name: str) -> str:
-    """A script or style sheet of this folder, for a page; script/texts.js is for any page."""
+def inline(name: str | Path) -> str:
+    """A script or style sheet of this folder, or at a path, for a page.
+
+    script/texts.js is for any page.
+    """
     text = (FOLDER / name).read_text(encoding="utf-8")
     text = re.sub(
         r"^(//# sourceMappingURL=\S+|/\*# sourceMappingURL=\S+ \*/)\s*", "", text, flags=re.M

@@ -40,6 +40,7 @@ TASK = dict(
     examples=(
         ("Reference: twice a day. Answer: every twelve hours.", "right", "the same in other words"),
         ("Reference: twice a day. Answer: once a day.", "wrong", "it contradicts the reference"),
+        ("A refusal, or an answer to something else.", "wrong", "the question stays unanswered"),
     ),
     choices=(("1", "1", "right"), ("2", "0", "wrong")),
     sections=(SECTION,),

@@ -54,21 +54,36 @@ def _repeated(own, part, model, ending):
     between, within = stats.components(came["value"].to_numpy(float), came["item"])
     yield Row(model, f"variance between questions{ending}", "run", between, n=n)
     yield Row(model, f"variance within a question{ending}", "run", within, n=n)
-    worst, both = [], []
+    worst = []
     for _, same in part.groupby("item", sort=False):
         value, whole = scored(same)["value"], (same["status"] == "graded").all()
         known = whole or (not own.criteria and 0 in set(value))
         worst.append((same["unit"].iloc[0], value.astype(float).min() if known else None))
-    for _, same in points_of(own, part).groupby(["item", "id"], sort=False):
-        value, whole = scored(same)["value"], (same["status"] == "graded").all()
-        told = value.nunique() > 1 if whole or value.nunique() > 1 else None
-        both.append((same["unit"].iloc[0], told))
+    both = _varying(points_of(own, part), ["item", "id"])
     what = "criteria met both ways, %" if own.criteria else "answered both ways, %"
     worst_of = f"worst of {part['configuration'].nunique()}: {own.measure}"
     for label, found, hits in ((worst_of, worst, not own.criteria), (what, both, True)):
-        kept = {n: v for n, (_, v) in enumerate(found) if v is not None}
-        value = estimate(own, kept.values(), [found[n][0] for n in kept], hits)
-        yield Row(model, label + ending, "run", *value, len(found) - len(kept))
+        yield _known(own, model, label + ending, found, hits)
+
+
+def _varying(points, same, whole_only=False):
+    """(unit, whether the verdicts differ) of what is named alike; None if a lacking one decides.
+
+    whole_only: None wherever one lacks.
+    """
+    for _, verdicts in points.groupby(same, sort=False):
+        differ = scored(verdicts)["value"].astype(float).nunique() > 1
+        whole = (verdicts["status"] == "graded").all()
+        yield verdicts["unit"].iloc[0], differ if whole or (differ and not whole_only) else None
+
+
+def _known(own, model, label, found, hits=True):
+    """The row of a mean over (unit, value or None)."""
+    found = list(found)
+    kept = [(unit, value) for unit, value in found if value is not None]
+    units, values = zip(*kept) if kept else ((), ())
+    value = estimate(own, values, units, hits)
+    return Row(model, label, "run", *value, len(found) - len(kept))
 
 
 def points_of(own, graded, scales=False):
@@ -119,13 +134,9 @@ def disagreement(own, graded):
     Those that all of them scored; unscored counts the others.
     """
     points, rows = points_of(own, graded[graded["judge"].isin(own.judges)]), []
-    points["value"] = points["value"].where(points["status"] == "graded").astype(float)
     for model, part in points.groupby("model", sort=False) if len(own.judges) > 1 else []:
-        wide = part.pivot(index=[*ANSWER, "id", "unit"], columns="judge", values="value")
-        came = wide.dropna()
-        differ = (came.nunique(axis=1) > 1).tolist()
-        found = share(differ, came.index.get_level_values("unit").tolist())
-        rows.append(Row(model, "judges disagree, %", "run", *found, len(wide) - len(came)))
+        varying = _varying(part, [*ANSWER, "id"], whole_only=True)
+        rows.append(_known(own, model, "judges disagree, %", varying))
     return tables.frame(rows)
 
 

@@ -18,6 +18,7 @@ from bedside.asking.registry import StopRun
 from bedside.asking.replies import NO_ANSWER, VERDICT_TOKENS, Request, as_reply
 from bedside.asking.usage import used
 from bedside.judging import parsing
+from bedside.read import paths
 
 from .study import CHANNEL
 
@@ -37,44 +38,17 @@ class _Probe(NamedTuple):
     form: dict | None = None
 
 
-def _said(*texts):
-    roles = ["system", "user", "assistant", "user"][-len(texts) :]
-    return [{"role": role, "content": text} for role, text in zip(roles, texts)]
-
-
 GRADES = (0, 1)
-# one of each kind of request that the studies send, with all of their settings
-PROBES = (
-    _Probe(
-        "a plain answer",
-        _said("In two sentences: why do people drink more on a hot day?"),
-        {"max_tokens": 400, "temperature": 0},
-    ),
-    _Probe(
-        "a verdict, as a judge",
-        _said(
-            "Does the answer below say that ice is frozen water? Grade it 1 if it does, 0 if it"
-            ' does not, as JSON with the one member "score".\n\nAnswer: Ice is water that froze.'
-        ),
-        {"max_tokens": VERDICT_TOKENS, "temperature": 0},
-        replies.verdict_format(GRADES),
-    ),
-    _Probe(
-        "a list",
-        _said("Name five things that one packs for a day at the sea, one on each line."),
-        {"max_tokens": 400, "temperature": 0.7, "frequency_penalty": 0.2},
-    ),
-    _Probe(
-        "a turn of a dialogue",
-        _said(
-            "You are a guest at a hotel. Speak as the guest, one or two sentences at a time.",
-            "Good evening, how can I help you?",
-            "My room has no towels.",
-            "I am sorry about that. Which room is it?",
-        ),
-        {"max_tokens": 400, "temperature": 0.7},
-    ),
-)
+
+
+def _probes():
+    """One of each kind of request that the studies send, with all of their settings."""
+    room, form = {"max_tokens": VERDICT_TOKENS}, replies.verdict_format(GRADES)
+    for probe in paths.toml(paths.DATA / "try.toml")["probe"]:
+        about = {k: probe[k] for k in ("what", "messages", "settings")}
+        if "verdict" in probe:
+            about |= {"settings": room | probe["settings"], "form": form}
+        yield _Probe(**about)
 
 
 async def tried(name: str, tell: Callable[[str], None] = print) -> bool:
@@ -111,7 +85,7 @@ async def tried(name: str, tell: Callable[[str], None] = print) -> bool:
 
 async def _probed(m, name, tell):
     """({key: value} that the entry lacks, other faults, USD, whether usage came) of all calls."""
-    lines, faults, usd, counted, left = {}, [], 0.0, True, list(PROBES)
+    lines, faults, usd, counted, left = {}, [], 0.0, True, [*_probes()]
     for _ in range(MOST):
         if not left:
             break

@@ -300,6 +300,8 @@ def _failures(items, at):
     mean = (score.transform("sum") - items["score"]) / others.where(others > 0)
     failed = items.assign(right_elsewhere=mean)[items["score"] <= items["fails_at"]]
     failed = failed.sort_values(["score", "right_elsewhere", "item"], ascending=[True, False, True])
+    asked = failed["item"].str.replace(r", repeat \d+$", "", regex=True)  # once of all repeats
+    failed = failed[~failed.assign(item=asked).duplicated(["model", "study", "item"])]
     turn = failed.groupby(["model", "study"]).cumcount()
     failed = failed.assign(turn=turn).sort_values(["model", "turn", "study"])
     failed["link"] = [Path(os.path.relpath(link, at)).as_posix() for link in failed["link"]]

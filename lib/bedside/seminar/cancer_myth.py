@@ -75,23 +75,24 @@ class Sheet(sheets.Sheet):
         k = stats.kappa(*(self.labelled[c].tolist() for c in ("label", "judged")), study.GRADES)
         tones = dict(zip(self.few["letter"], (self.few["tone"] == "warm").tolist()))
         return {
-            **{
-                "hit": hit,
-                "missed": missed,
-                "alarm": alarm,
-                "quiet": quiet,
-                "all": len(self.labelled),
-            },
-            **{
-                "grades": grades,
-                "printed": printed,
-                "sizes": SIZES,
-                "said": 100 * JUDGED[0] / JUDGED[1],
-            },
-            **{"warm": {n: 1 if t else -1 for n, t in tones.items()}, "ten": self.verdicts()},
-            **{"k": k._asdict()},
-            **{"judged": self.judged, "alike": self.alike, "rule": self.rule, "refers": REFERS},
-            **{"ones": self.verdicts().count(1), "none": self.verdicts().count(0)},
+            "hit": hit,
+            "missed": missed,
+            "alarm": alarm,
+            "quiet": quiet,
+            "all": len(self.labelled),
+            "grades": grades,
+            "printed": printed,
+            "sizes": SIZES,
+            "said": 100 * JUDGED[0] / JUDGED[1],
+            "warm": {n: 1 if t else -1 for n, t in tones.items()},
+            "ten": self.verdicts(),
+            "k": k._asdict(),
+            "judged": self.judged,
+            "alike": self.alike,
+            "rule": self.rule,
+            "refers": REFERS,
+            "ones": self.verdicts().count(1),
+            "none": self.verdicts().count(0),
             "balanced": lambda name: sum(printed[name].values()) / 2,
             "pooled": lambda name: (
                 sum(n * v for n, v in zip(SIZES, printed[name].values())) / sum(SIZES)

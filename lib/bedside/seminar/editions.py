@@ -124,7 +124,8 @@ def slides(made):
     bodies = []
     for part in parts:
         whole.cells = part
-        bodies.append(executed.converted(whole, exclude_input=True, exclude_output_prompt=True))
+        body = executed.converted(whole, exclude_input=True, exclude_output_prompt=True)
+        bodies.append(re.sub(r"\n\s*\n", "\n", body))  # blank lines take a slide's room
     return pages.template(Path(__file__).with_name("slides.html.j2")).render(
         title="".join(made["cells"][0]["source"]).splitlines()[0].lstrip("# "),
         frame=pages.frame({}),

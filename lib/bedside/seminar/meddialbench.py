@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from bedside import stats
+from bedside.asking.models import waited
 from bedside.papers.meddialbench import consultations as held
 from bedside.papers.meddialbench import examples, judging, printed, rules, study
 from bedside.papers.meddialbench.design import BASELINE
@@ -26,7 +27,7 @@ class Sheet(sheets.Sheet):
 
     def __init__(self):
         self.run = sheets.run("meddialbench", "04_interactions")
-        self.design, self.cases, self.texts, *_ = sheets.finished(study.set_up(self.run))
+        self.design, self.cases, self.texts, *_ = waited(study.set_up(self.run))
         self.known = examples.Labelled(self.run)
         self.dialogue = self.known.dialogues.set_index("answer_id").loc[READ]
         self.items = self.cases.set_index("item").at[self.dialogue["item"], "key_items"]
@@ -45,33 +46,35 @@ class Sheet(sheets.Sheet):
         partners = {k: f"{k[0]}, {'left over' if 'rests' in k else 'rests on'}" for k in turns}
         told = {k: [len(t) for t in c["told"]] for k, c in self.longer.items()}
         return {
-            **{"disclosed": list(self.dialogue["disclosed"]), "items": list(self.items)},
-            **{
-                "asked": len(self.dialogue["turns"]),
-                "mean": mean,
-                "turns": turns,
-                "other": {k: turns[p] for k, p in partners.items()},
-            },
-            **{"ratios": [ratios.min(), ratios.max()], "coverages": [two.min(), two.max()]},
-            **{"cell": [base, first, second, both], "ends": [ends[1], ends[2]], "cases": printed.N},
-            **{"told": told, "of": {k: len(c["key_items"]) for k, c in self.longer.items()}},
-            **{"p": stats.mcnemar_counts, "odds": lambda accuracy: (100 - accuracy) / accuracy},
-            **{"first": lambda told: sum(told[:HALF]), "half": lambda told: sum(told[HALF:])},
-            **{"rests": lambda key: "rests" in key, "partner": lambda key: partners[key]},
+            "disclosed": list(self.dialogue["disclosed"]),
+            "items": list(self.items),
+            "asked": len(self.dialogue["turns"]),
+            "mean": mean,
+            "turns": turns,
+            "other": {k: turns[p] for k, p in partners.items()},
+            "ratios": [ratios.min(), ratios.max()],
+            "coverages": [two.min(), two.max()],
+            "cell": [base, first, second, both],
+            "ends": [ends[1], ends[2]],
+            "cases": printed.N,
+            "told": told,
+            "of": {k: len(c["key_items"]) for k, c in self.longer.items()},
+            "p": stats.mcnemar_counts,
+            "odds": lambda accuracy: (100 - accuracy) / accuracy,
+            "first": lambda told: sum(told[:HALF]),
+            "half": lambda told: sum(told[HALF:]),
+            "rests": lambda key: "rests" in key,
+            "partner": lambda key: partners[key],
             "beyond": lambda mine: [n for n in mine if n not in range(1, len(self.items) + 1)],
             "severity": {
                 d: [mean[n] for n in (BASELINE, *self.design.of(d)[1:])]
                 for d in self.design.dimensions
             },
-            **{
-                "adverse": list(self.design.adverse),
-                "lost": printed.drops(self.run).mean(axis=1).to_dict(),
-            },
-            **{
-                "true_turns": len(self.true["turns"]),
-                "groups": self.words["groups"],
-                "by_words": self.by_words(),
-            },
+            "adverse": list(self.design.adverse),
+            "lost": printed.drops(self.run).mean(axis=1).to_dict(),
+            "true_turns": len(self.true["turns"]),
+            "groups": self.words["groups"],
+            "by_words": self.by_words(),
         }
 
     # ---- a labelled consultation

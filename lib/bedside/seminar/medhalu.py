@@ -5,6 +5,7 @@ import re
 import pandas as pd
 
 from bedside import checking, stats
+from bedside.asking.models import waited
 from bedside.papers.medhalu import detection, scores, study
 from bedside.papers.medhalu import printed as paper
 from bedside.papers.medhalu import spans as marking
@@ -31,7 +32,7 @@ class Sheet(sheets.Sheet):
 
     def __init__(self):
         run = self.run = sheets.run("medhalu", "03_expert_in_the_loop")
-        self.items = sheets.finished(study.benchmark(run, "built", 0, ""))
+        self.items = waited(study.benchmark(run, "built", 0, ""))
         self.of = self.items.set_index("item")
         parts = [sheets.graded("medhalu", s, judge=study.AGAINST) for s in ("detection", "notes")]
         read = pd.concat(parts, ignore_index=True)
@@ -52,24 +53,23 @@ class Sheet(sheets.Sheet):
         marked, words = self._marked()
         return {
             "types": labels["type"].to_dict(),
-            **{"hallucinated": hallucinated, "rest": len(self.items) - hallucinated},
+            "hallucinated": hallucinated,
+            "rest": len(self.items) - hallucinated,
             **dict(zip(("tp", "fp", "fn", "tn"), self.first().values())),
-            **{
-                "share": p / (p + n),
-                "before": rates[6],
-                "after": rates[10],
-                "printed": dict(rows[6]),
-            },
-            **{
-                "marked": marked,
-                "words": words,
-                "read": self.read,
-                "typed": self.typed,
-                "tally": self.tally,
-            },
+            "share": p / (p + n),
+            "before": rates[6],
+            "after": rates[10],
+            "printed": dict(rows[6]),
+            "marked": marked,
+            "words": words,
+            "read": self.read,
+            "typed": self.typed,
+            "tally": self.tally,
             "found_of": lambda c: c[COUNTS[0]] / max(1, c[COUNTS[0]] + c[COUNTS[2]]),
             "best": paper.wide(self.run, "Table 6", "Acc")["HealthQA"].loc[paper.LLMS].max(),
-            **{"answers": len(self.items), "model": self.model, "mine": self._own()},
+            "answers": len(self.items),
+            "model": self.model,
+            "mine": self._own(),
         }
 
     # ---- a reading

@@ -5,6 +5,7 @@ import functools
 import pandas as pd
 
 from bedside import stats
+from bedside.asking.models import waited
 from bedside.papers.radiation import data as rad
 from bedside.papers.radiation import matching, printed, scores
 from bedside.read import expressions
@@ -38,7 +39,7 @@ class Sheet(sheets.Sheet):
         self.patient = self.patients.set_index("item").loc[PATIENT]
         self.site = reference[reference["site"] == self.patient["site"]].set_index("effect")
         pairs = run.load("radiation_pairs").query("batch == 'first'")
-        verdicts = sheets.finished(matching.match_labelled(run, pairs, MATCHER))
+        verdicts = waited(matching.match_labelled(run, pairs, MATCHER))
         self.pairs = pairs.assign(judged=verdicts["value"].to_numpy())
         self.matcher = matching.matcher(run, MATCHER)
         known = self.pairs.set_index(
@@ -73,21 +74,31 @@ class Sheet(sheets.Sheet):
         right = {t: (t in self.site.index) == (how == "gained") for t, how in changes.items()}
         harmful = [n for n, e in enumerate(self.words["entries"], 1) if "harm" in e]
         return tables | {
-            **{"added": normal(added[0]), "places": len(added), "base": normal(records[0])},
-            **{"of_site": len(self.site), "terms": len(self.terms), "length": len(self.ten)},
-            **{"hits": len(set(mine)), "wordings": len(mine), "anywhere": len(set(meant))},
-            **{"both_errors": len(meant), "labels": asked["label"].to_dict()},
+            "added": normal(added[0]),
+            "places": len(added),
+            "base": normal(records[0]),
+            "of_site": len(self.site),
+            "terms": len(self.terms),
+            "length": len(self.ten),
+            "hits": len(set(mine)),
+            "wordings": len(mine),
+            "anywhere": len(set(meant)),
+            "both_errors": len(meant),
+            "labels": asked["label"].to_dict(),
             "matcher": asked["judged"].to_dict(),
-            **{"common": len(base & specified), "either": len(base | specified)},
-            **{"sizes": [len(base), len(specified)], "by_meaning": len(first & second)},
-            **{"changes": {t: "right" if r else "wrong" for t, r in right.items()}},
-            **{"harmful": harmful, "named": self.named, "rank": self.rank},
-            **{
-                "k": self.kappa()._asdict(),
-                "pairs": len(self.pairs),
-                "patients": len(self.patients),
-            },
-            **{"different": int(different.sum()), "written": len(self.words["entries"])},
+            "common": len(base & specified),
+            "either": len(base | specified),
+            "sizes": [len(base), len(specified)],
+            "by_meaning": len(first & second),
+            "changes": {t: "right" if r else "wrong" for t, r in right.items()},
+            "harmful": harmful,
+            "named": self.named,
+            "rank": self.rank,
+            "k": self.kappa()._asdict(),
+            "pairs": len(self.pairs),
+            "patients": len(self.patients),
+            "different": int(different.sum()),
+            "written": len(self.words["entries"]),
             "inside": lambda part, text: (
                 bool(normal(part)) and f" {normal(part)} " in f" {normal(text)} "
             ),
@@ -212,6 +223,10 @@ class Sheet(sheets.Sheet):
         filled = [[*words, *[""] * (size - len(words))] for words in self.two]
         return prose(pd.DataFrame(dict(zip(rad.PROFILES, filled))))
 
+    def changed(self):
+        """What changes by meaning between the two written lists, as students see it."""
+        return self.table("2.7", self.changes().items())
+
     def changes(self):
         """What changes by meaning between the two written lists: {effect: gained or lost}."""
         base, then = (set(words.values()) for words in self.two)
@@ -230,6 +245,10 @@ class Sheet(sheets.Sheet):
             "one sure item": (1, 0, n - 1, rest),
             "empty": (0, 0, n, rest),
         }
+
+    def lists(self):
+        """The four lists of task 2.9, by hits, wrong, missed and rejected."""
+        return self.table("2.9 lists", [(name, *counts) for name, counts in self.cases.items()])
 
     def rank(self, formula):
         """A measure's value of each list, and of the careful one with one hit more or error fewer.

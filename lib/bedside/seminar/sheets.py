@@ -1,11 +1,9 @@
 """A sheet in a notebook: what it shows, its checks, and handing in."""
 
-import asyncio
 import functools
 import html
 import json
 import textwrap
-from concurrent.futures import ThreadPoolExecutor
 
 import pandas as pd
 
@@ -130,22 +128,23 @@ class Sheet:
         nothing = {"state": "open", "said": "", "answer": None}
         core = [n for n, t in self.tasks().items() if not t.get("extra") or n in self.checked]
         entries = {n: self.checked.get(n, nothing) for n in core}
+        state = "open"
         told = "Nothing was handed in, because no answer was checked. Run the cells from the top."
         if any(e["state"] != "open" for e in entries.values()):
             told = "Nothing was handed in yet: give a pseudonym and run this cell again."
             if not open_in(name) and classroom.named(name):
-                told = self._written(entries, name, folder)
-        return Feedback("open", f"{_done(entries)}. {told}")
+                state, told = self._written(entries, name, folder)
+        return Feedback(state, f"{_done(entries)}. {told}")
 
     def _written(self, entries, name, folder):
         try:
             path = classroom.write(self.paper, self.number, entries, name, folder)
         except (OSError, BedsideError) as e:
-            return (
+            return "open", (
                 f"Nothing was handed in, because the file can't be written ({e}). Name another"
                 ' folder: sheet.hand_in(my_name, "...").'
             )
-        return (
+        return "collected", (
             f"Handed in: the file {path.name} in the folder {path.resolve().parent}. It contains"
             " everything that you have checked since you opened the sheet. If there are several"
             " files, give the last one to your instructor. Nothing was sent."
@@ -198,12 +197,6 @@ def graded(paper, section, model="", judge="lexical"):
     further = frame["model"].isin(settings.profiles()["sample"].get("recorded", {}))
     mine = frame["model"] == model if model else ~further
     return frame[(frame["judge"] == judge) & mine].reset_index(drop=True)
-
-
-def finished(coroutine):
-    """The result of a coroutine, run in a thread because a notebook's own loop runs already."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, coroutine).result()
 
 
 def wrapped(text, width=88):

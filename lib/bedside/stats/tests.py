@@ -91,12 +91,14 @@ def two_proportions(x1: int, n1: int, x2: int, n2: int) -> float:
 
 
 def holm(p_values: ArrayLike) -> np.ndarray:
-    """Holm-adjusted p values (m,) in the order given; NaN stays NaN and is not counted."""
-    from statsmodels.stats.multitest import multipletests
+    """Holm-adjusted p values (m,) in the order given; NaN stays NaN and is not counted.
 
-    p = np.array(p_values, dtype=float)
-    known = p.ndim == 1 and not ((p < 0) | (p > 1)).any()
+    As statsmodels' multipletests, which collects garbage at each call.
+    """
+    p = np.array(p_values, float)
+    known = p.ndim == 1 and not (abs(p - 0.5) > 0.5).any()
     require((known, "p values must be (m,), between 0 and 1"))
-    if (there := np.isfinite(p)).any():
-        p[there] = multipletests(p[there], method="holm")[1]
+    left = np.arange(np.isfinite(p).sum(), 0, -1)
+    order = np.argsort(p)[: left.size]  # NaN comes last
+    p[order] = np.maximum.accumulate(p[order] * left).clip(max=1)
     return p

@@ -31,17 +31,14 @@ def with_labels(content: dict, folder: Path | str | None = None) -> dict:
         for (id, rater), mine in given.groupby(["id", "rater"], sort=False):
             row, label = by_id[whose[id]], mine.iloc[0]
             if label["refused"] or task.several or task.split:
-                said = other_verdict(rater, f"{name}{_place(id, row)}, label", _words(mine, task))
+                piece = id.removeprefix(row["id"]).replace("#", ", part ")
+                said = other_verdict(rater, f"{name}{piece}, label", _words(mine, task))
                 row["more"].append({**said, "reason": prompts.clean(_reason(label))})
-            elif not _published(row, rater):
+            # not from the source to which it was published
+            elif all(h["by"].split(": ")[-1] != rater for h in row["human"]):
                 value = _words(mine, task)
                 row["human"].append(human_label(rater, value, label["type"], _reason(label)))
     return content
-
-
-def _place(id, row):
-    """The piece of a row that an id names, in words; empty for a whole row."""
-    return id.removeprefix(row["id"]).replace("#", ", part ")
 
 
 def _words(mine, task):
@@ -59,11 +56,6 @@ def _reason(label):
     """The reason and the source that a rater gave."""
     source = f"source: {label['source']}" if label["source"] else ""
     return "\n".join(filter(None, [label["reason"], source]))
-
-
-def _published(row, rater):
-    """Whether a row already has a rater's label, from the source to which it was published."""
-    return any(h["by"].split(": ")[-1] == rater for h in row["human"])
 
 
 def publish(task, rows, given, settled, folder=None, counted=None):

@@ -59,11 +59,9 @@ def against(judged, settled, task):
     both = judged.merge(known, on=["id", "part"], suffixes=("", "_label"), validate="many_to_one")
     cards = {}
     for judge, mine in groups(both, "judge", ["unit"]):
-        said, how = mine.reset_index(drop=True), tasks()[task]
-        positive, ordered = how.positive, how.ordered
-        card = trust_cards.trust_card(
-            mine["value_label"], said, values(task), positive, said["unit"], ordered
-        )
+        how, mine = tasks()[task], mine.reset_index(drop=True)
+        label, unit = mine["value_label"], mine["unit"]
+        card = trust_cards.trust_card(label, mine, values(task), how.positive, unit, how.ordered)
         cards[judge] = {"judge": judge, "of": "replies", "labelled_by": "raters", **card}
     return cards
 

@@ -35,7 +35,12 @@ def labels(task, rows, folder=None):
     passed, last = protocol.answered(how, every)
     last = [r for r in last if passed.get(r["rater"], True)]
     shown = {id: digest(material(row, how)) for id, row in known.items()}
-    current = [r for r in last if shown.get(r["id"]) == r["text_sha256"] and _possible(r, how)]
+    current = [  # files may hold anything
+        r
+        for r in last
+        if shown.get(r["id"]) == r["text_sha256"]
+        and (r["refused"] in REFUSALS if r["refused"] else how.several or r["value"] in how.values)
+    ]
     made = [
         {**r, **{k: known[r["id"]][k] for k in ("id", "unit")}, "part": part, "value": value}
         | {"repetition": r["check"]}
@@ -46,13 +51,6 @@ def labels(task, rows, folder=None):
     failed = sorted(rater for rater, right in passed.items() if not right)
     given.attrs = {"left_out": len(last) - len(current), "damaged": damaged, "failed": failed}
     return given
-
-
-def _possible(record, task):
-    """Whether a record is a possible label of the task, since files may hold anything."""
-    if record["refused"]:
-        return record["refused"] in REFUSALS
-    return task.several or record["value"] in task.values
 
 
 def _last(task, folder):
@@ -100,10 +98,8 @@ def background(task, folder=None):
             if sum(answer != protocol.NOT_SAID for answer in here) >= FEWEST:
                 rows += [(name, question, a, here.count(a)) for a in (*known, protocol.NOT_SAID)]
         if right := [passed[rater] for rater in passed if group[rater] == name]:
-            rows += [
-                (name, CHECKS, "passed", sum(right)),
-                (name, CHECKS, "failed", right.count(False)),
-            ]
+            rows.append((name, CHECKS, "passed", sum(right)))
+            rows.append((name, CHECKS, "failed", right.count(False)))
     return pd.DataFrame(rows, columns=["group", "question", "answer", "raters"])
 
 
@@ -206,8 +202,9 @@ def _opinion(label):
     held = (
         JOINED.join(label.loc[label["value"] == "yes", "part"]) if first["part"] else first["value"]
     )
-    texts = {k: first[k] for k in ("type", "spans", "reason", "refused", "source")}
-    return {"value": "" if first["refused"] else held, **texts}
+    return {"value": "" if first["refused"] else held} | {
+        k: first[k] for k in ("type", "spans", "reason", "refused", "source")
+    }
 
 
 def faulty(given, rows, task):
@@ -219,8 +216,8 @@ def faulty(given, rows, task):
     found = handled(given)[lambda every: every["refused"] == "faulty"]
     found = found.drop_duplicates(["id", "rater"]).reset_index(drop=True)
     question, reply = ([known[id][k] for id in found["id"]] for k in ("title", "reply"))
-    about = found.assign(question=question, reply=reply)
-    return about[["item", "question", "reply", "rater", "reason"]]
+    columns = ["item", "question", "reply", "rater", "reason"]
+    return found.assign(question=question, reply=reply)[columns]
 
 
 def reference(rows, task):

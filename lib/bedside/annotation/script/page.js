@@ -189,7 +189,9 @@ function skip() {
   later.add(name(item));
   queue.splice(at, 1);
   const repeat = item.again ? -1 : queue.findIndex(i => i.id === item.id && i.again && !given.has(name(i)));
-  queue.push(repeat < 0 ? item : queue.splice(repeat, 1, item)[0]);      // it comes first now, and so is what counts
+  const last = repeat < 0 ? [] : queue.splice(repeat, 1), apart = last.length * Math.min(5, (queue.length - at) >> 1);
+  queue.splice(queue.length - apart, 0, item);      // its repetition still comes after it, and after others
+  queue.push(...last);
   next();
 }
 

@@ -17,7 +17,7 @@ function facet(name) {
   }
   box.append(rest);
   const open = name === "paper" || (offered[name].size <= 12 && !narrow.matches);
-  return make("details", {open, hidden: offered[name].size < 2}, make("summary", {}, name, " ", span("n")), box);
+  return make("details", {open, hidden: offered[name].size < 2}, make("summary", {}, name === "criterion" ? "criterion that costs points" : name, " ", span("n")), box);
 }
 
 function put(label, on, n, disabled = false) {      // writes only what changed, since there may be many

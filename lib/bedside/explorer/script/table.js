@@ -35,8 +35,9 @@ function asked() {                          // the columns that a comparison has
 }
 
 const isOutcome = field => field.startsWith("outcome") || field.startsWith("model:");
+const asSign = field => field === "outcome" && (narrow.matches || isSlim());      // in a narrow list, also as its head
 const told = (field, value, most) => isOutcome(field) && Object.hasOwn(OUTCOMES, value)
-  ? most === 60 && field === "outcome" && (narrow.matches || isSlim()) ? OUTCOMES[value][0] : OUTCOMES[value]      // its sign
+  ? most === 60 && asSign(field) ? OUTCOMES[value][0] : OUTCOMES[value]
   : field === "apart" ? value > 1 ? String(+value.toFixed(1)) : value ? "≠" : "" : plain(String(value ?? ""), most);
 
 function columns() {                        // false if they are as they were
@@ -51,8 +52,9 @@ function columns() {                        // false if they are as they were
   layout = key;
   table.setData([]);                        // an empty table takes its columns faster
   table.setColumns(chosen.map(([field, width, title = field]) => ({
-    field, title, headerSortTristate: true, ...(field === "title" ? {minWidth: 110, cssClass: "question"} : {width: field === "outcome" && (slim || narrow.matches) ? 38 : width}),
-    titleFormatter: cell => make("button", {type: "button", title: `sort by ${plain(title)}`}, plain(title)),
+    field, title, headerSortTristate: true, ...(field === "title" ? {minWidth: 110, cssClass: "question"} : {width: asSign(field) ? 38 : width}),
+    titleFormatter: cell => make("button", {type: "button", title: `sort by ${plain(title)}`, "aria-label": plain(title)},
+      asSign(field) ? OUTCOMES.failed[0] : plain(title)),
     formatter: cell => {
       const value = cell.getValue();
       return make("span", {dir: "auto", className: isOutcome(field) && Object.hasOwn(OUTCOMES, value) ? value : "",

@@ -74,8 +74,8 @@ def _records(rows: pd.DataFrame) -> list[dict]:
 
 def _with_interval(rows):
     """Differences with their limits as text, None where there are none."""
-    ends = rows[["low", "high"]].astype(float)
-    texts = [f"[{low:.3g}, {high:.3g}]" if low == low else None for low, high in ends.to_numpy()]
+    ends = rows[["low", "high"]].astype(float).to_numpy()
+    texts = [f"[{low:.3g}, {high:.3g}]" if low == low else None for low, high in ends]
     return rows.assign(interval=texts)
 
 
