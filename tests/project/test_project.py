@@ -134,6 +134,19 @@ def test_what_the_table_of_coverage_names_is_there():
         assert name in known or ("/" in name and (paths.ROOT / name).exists()), name
 
 
+def test_no_worn_phrase_comes_back():
+    """In docs, `make help`, findings, pages and notebooks; what to say instead stands beside it."""
+    pages_of = ("README.md", "Makefile", "docs/*.md", "data/findings/*", "lib/**/*.j2")
+    texts = {p: p.read_text(encoding="utf-8") for g in pages_of for p in paths.ROOT.glob(g)}
+    for p in paths.NOTEBOOKS.rglob("*.ipynb"):
+        cells = json.loads(p.read_text(encoding="utf-8"))["cells"]
+        texts[p] = "\n".join("".join(c["source"]) for c in cells)
+    listed = (paths.ROOT / "tests/project/worn_phrases.txt").read_text(encoding="utf-8")
+    for phrase, instead in (x.rsplit(" | ", 1) for x in listed.splitlines()[1:]):
+        worn = [paths.rel(p) for p, text in texts.items() if re.search(phrase, text, re.I)]
+        assert not worn, f"{phrase}: say {instead}"
+
+
 def test_pages_explain_a_term_once_where_it_first_occurs_and_the_glossary_repeats_it():
     explained = content.explaining()
     assert explained("a kappa of <b>") == (
