@@ -56,7 +56,7 @@ def test_a_repetition_and_a_hostile_text_look_like_any_item(tmp_path):
     assert hostile.replace("\ud800", "\ufffd") in [i["answer"]["text"] for i in shown]
 
 
-@pytest.mark.parametrize("task", {*TASKS, "own"} - {"adherence", "review"})
+@pytest.mark.parametrize("task", sorted({*TASKS, "own"} - {"adherence", "review"}))
 def test_guidelines_say_what_a_refusal_or_an_answer_to_something_else_counts_as(task):
     assert any(met.startswith("A refusal") for met, _, _ in tasks()[task].examples)
 
