@@ -73,5 +73,5 @@ def test_chosen_and_study(people):
     replies = next(f for f in people.values if "paper" in getattr(f, "index", f).names)["replies"]
     assert replies.groupby("paper").sum().to_dict() == {"medhalu": ITEMS + 480, "radiation": 953}
     assert set(space["replies"]["section"]) == {"free_form", "selection", "pairs", "run_pairs"}
-    with pytest.raises(BedsideError, match="has no graded replies; run `make"):
+    with pytest.raises(BedsideError, match="has no graded replies. Run `make"):
         people.run("explore_failures", chosen="medhalu", seed=7)  # another run's
