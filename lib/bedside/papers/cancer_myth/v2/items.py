@@ -56,7 +56,7 @@ def _exam_items(run, name, size=0):
     frame = _pubmedqa(run, source) if name == "PubMedQA" else _medqa(run, source)
     wrong = [r.item for r in frame.itertuples() if r.gold not in r.options]
     if wrong:
-        raise BedsideError(f"source {source!r}: the answer of {wrong[0]!r} isn't one of its options")
+        raise BedsideError(f"source {source!r}: answer {wrong[0]!r} isn't one of its options")
     frame = frame[["item", "gold", "context", "question", "options"]]
     frame = first_items(run, random_rows(run, frame, size))
     asked = run.prompts_for("exam", frame, ["context", "question", "options"])
