@@ -18,10 +18,11 @@ def scores(rows, width=plots.WIDE):
     for at, r in rows[(rows["column"] == "PCR") & (rows["source"] == "published")].iterrows():
         limits = stats.wilson(round(float(r["value"]) * r["n"] / 100), int(r["n"]))
         rows.loc[at, ["low", "high"]] = 100 * limits.low, 100 * limits.high
-    columns = ["PCR", "PCS"][: int(width // plots.NARROW)]
-    figure = charts.forest(rows, columns=columns, width=width)
+    titles = {"PCR": "Fully corrected (PCR)", "PCS": "Mean grade (PCS)"}
+    columns = [*titles.values()][: int(width // plots.NARROW)]
+    figure = charts.forest(rows.replace({"column": titles}), columns=columns, width=width)
     figure.axes[0].set_xlim(-1)
-    for ax, unit in zip(figure.axes, ("% of the questions corrected", "mean grade, \u22121 to 1")):
+    for ax, unit in zip(figure.axes, ("% of the questions", "\u22121 to 1")):
         ax.set_xlabel(unit)
     return figure
 
