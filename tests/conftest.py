@@ -6,7 +6,6 @@ import gc
 import os
 import shutil
 import sys
-import threading
 import time
 from collections import Counter
 from pathlib import Path

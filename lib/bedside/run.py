@@ -345,7 +345,7 @@ class Run(Study):
             where = f"notebooks/{self.paper}/{first}.ipynb, " if first else "the notebook "
             raise BedsideError(
                 f"judge {judge!r} has no validation card ({path.name}). First run {where}that"
-                f" measures the judges, with the same settings."
+                " measures the judges, with the same settings."
                 f" `make {self.paper} JUDGE={judge}` begins with it."
             )
         return path

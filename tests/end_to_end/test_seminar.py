@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from bedside import BedsideError, seminar
+from bedside import BedsideError
 from bedside.read import paths
 from bedside.seminar import built as on_disk
 from bedside.seminar import demo, editions, sheets, tasks

@@ -1,7 +1,6 @@
 """make's commands and variables: one table, its help, and what is unknown or for other commands."""
 
 import json
-import os
 import re
 import shutil
 import subprocess

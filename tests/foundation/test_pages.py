@@ -4,7 +4,6 @@ import html
 import os
 import re
 import subprocess
-from pathlib import Path
 from urllib.parse import parse_qs, unquote
 
 import nbformat

@@ -1,16 +1,11 @@
 """Cancer-Myth's parameters between their ends: a test for each notebook, to the tables' numbers."""
 
-import csv
-import io
 import itertools
-import json
 import math
 
 import pytest
-from parameter_runs import as_long_as_asked, form_of, long, needs, panel, ran, sample, text_of
+from parameter_runs import as_long_as_asked, form_of, long, needs, panel, ran, text_of
 
-from bedside.papers.cancer_myth.v2.agents import NOTE_TOKENS
-from bedside.read import sources
 from provider_words import said
 
 SURVEY, ANSWERS = "cancer_myth/01_physician_survey", "table_survey_answers"

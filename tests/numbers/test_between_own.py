@@ -2,7 +2,6 @@
 
 import json
 
-import datasets
 from parameter_runs import needs, ran, text_of
 
 OWN = "own_study"

@@ -6,7 +6,6 @@ way. Notebooks run in this process.
 """
 
 import asyncio
-import os
 from pathlib import Path
 
 import pytest

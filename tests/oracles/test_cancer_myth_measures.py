@@ -10,10 +10,9 @@ from scipy.stats import binomtest
 from sklearn.metrics import cohen_kappa_score
 
 from bedside import stats
-from bedside.papers.cancer_myth import data, generation, pipeline, released, scores, systems
+from bedside.papers.cancer_myth import data, generation, released, scores, systems
 from bedside.papers.cancer_myth.v2 import scores as cured
 from bedside.write.tables import paired
-from cells import wanted
 
 KINDS = list(data.CATEGORIES.values())
 MODELS = list(systems.SYSTEMS.values())

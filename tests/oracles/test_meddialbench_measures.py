@@ -3,7 +3,6 @@
 import itertools
 
 import numpy as np
-import pandas as pd
 import pytest
 from meddialbench_worlds import CASES, DOCTORS, NAN, PAIRS, by, counted, rows, same, world
 from scipy.stats import binomtest
@@ -11,7 +10,6 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.multitest import multipletests
 
 from bedside import stats
-from bedside.papers.meddialbench import consultations as talks
 from bedside.papers.meddialbench import judging, scores, study
 from cells import wanted
 

@@ -1,7 +1,5 @@
 """What MedDialBench's printed counts imply, against brute force and simulation."""
 
-import itertools
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -18,9 +16,6 @@ from bedside.papers.meddialbench.printed import (
     contrast,
     counts,
     excess,
-    marks,
-    mean_over_expected,
-    power_ends,
 )
 from bedside.stats.rounded import exact
 

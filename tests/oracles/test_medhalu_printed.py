@@ -1,7 +1,5 @@
 """MedHalu's printed numbers: what lies behind them, regions of rates, costs."""
 
-import itertools
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -11,9 +11,8 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from bedside import BedsideError, annotation
-from bedside import __main__ as steps
-from bedside.annotation import raters, tasks
+from bedside import annotation
+from bedside.annotation import tasks
 from bedside.papers.cancer_myth import data, display, pipeline, study, survey
 from bedside.papers.cancer_myth.labels import reviewed
 from bedside.papers.cancer_myth.scores import scores

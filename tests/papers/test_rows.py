@@ -1,21 +1,16 @@
 """Judged items of all studies: sound, joined by id, and nothing of what was never recorded."""
 
 import json
-import re
-from collections import Counter
 
 import pandas as pd
 import pytest
 
 from bedside.asking import models, store
-from bedside.papers.cancer_myth import survey
 from bedside.papers.medhalu import display as medhalu
 from bedside.papers.medhalu.spans import located
-from bedside.read import paths, prompts, sources
-from bedside.read.surroundings import here
-from bedside.run import Run
+from bedside.read import paths, prompts
 from bedside.write import frames
-from judged import collected, rows_of, shown
+from judged import collected
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,7 @@ from bedside.papers.medhalu import study as medhalu
 from bedside.papers.medhalu.labels import annotations
 from bedside.papers.radiation import matching
 from bedside.publish.judged_items import collect
-from bedside.read import paths, sources
+from bedside.read import sources
 from bedside.read.surroundings import here
 from bedside.run import Run
 from judged import collected, elsewhere

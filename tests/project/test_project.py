@@ -13,7 +13,6 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-from bedside import BedsideError
 from bedside import __main__ as steps
 from bedside.annotation import tasks
 from bedside.asking import embedded

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-import bedside
 from bedside import BedsideError
 from calling import fields_of_entries, request, sent
 from conftest import completion

@@ -10,7 +10,7 @@ import pytest
 from bedside import BedsideError
 from bedside.papers.meddialbench import design as designs
 from bedside.papers.meddialbench import figures
-from bedside.papers.meddialbench.printed import MODELS, N, drops, mean_over_expected, share
+from bedside.papers.meddialbench.printed import MODELS, N, drops
 from bedside.read import paths, published
 from bedside.write.results import points
 

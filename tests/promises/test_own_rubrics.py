@@ -13,7 +13,6 @@ from bedside import BedsideError, explorer, own
 from bedside.asking import registry
 from bedside.own import steps
 from bedside.read import paths, prompts, questions
-from bedside.read.surroundings import here
 from calling import answered_in_batches
 from conftest import apart, completion
 from own_studies import compared

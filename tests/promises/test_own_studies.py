@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import io
 import json
-import os
 import re
 import shutil
 

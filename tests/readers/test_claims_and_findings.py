@@ -1,6 +1,5 @@
 """Claims and findings are data: what a verdict follows from, and what a slip in a file says."""
 
-import numpy as np
 import pandas as pd
 import pytest
 

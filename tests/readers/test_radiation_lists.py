@@ -4,8 +4,6 @@ import asyncio
 import tomllib
 from pathlib import Path
 
-import pandas as pd
-
 import radiation_lists
 from bedside.papers.radiation import data, lists, matching, scores, study
 from conftest import SILENT, completion

@@ -1,6 +1,5 @@
 """Users' files of questions, answers, rubrics, conversations; logs: what they hold, or a fault."""
 
-import json
 import math
 import sys
 import tomllib

@@ -26,7 +26,6 @@ from bedside.papers.medhalu.data import DATASETS, TYPES
 from bedside.papers.radiation import scores as radiation
 from bedside.read.surroundings import here
 from bedside.run import Run
-from bedside.write import tables
 from bedside.write.results import means as means_of
 from cells import wanted
 

@@ -52,7 +52,7 @@ def dose(rows, design, width=plots.WIDE):
         plots.titled(ax, f"{words[-1].capitalize()}{told}")
         ax.set_xlabel(f"({design.dimensions[dimension]['title']})")
         ax.set_xticks(range(len(words)), words, rotation=90)
-        axes.flat[0].set_ylabel("accuracy")
+    axes.flat[0].set_ylabel("accuracy")
     plots.legend_below(figure)
     return figure
 
